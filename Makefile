@@ -1,0 +1,48 @@
+# Every target is one line. What a learner calls needs Go, git, make (3.81 will
+# do) and a POSIX shell, nothing else: shell built-ins instead of other programs.
+# Longer work lives in scripts/.
+
+.DEFAULT_GOAL := help
+.SUFFIXES:
+MAKEFLAGS += --no-print-directory
+
+# Built outside the workspace, so that a chapter which is broken at the moment
+# breaks no tool. Quiet when there is nothing to do.
+NEED_GO  = command -v go >/dev/null || { echo 'error: no go on PATH' >&2; echo 'hint:  install Go 1.26 or newer: https://go.dev/doc/install' >&2; exit 2; }
+FIRST    = [ -x bin/lab ] || echo 'building bin/lab: once, under a minute' >&2
+LAB      = GOWORK=off go build -C runner -buildvcs=false -trimpath -o ../bin/lab ./cmd/lab
+
+help: ## these lines
+	@while IFS= read -r l; do case $$l in '	'*) ;; *:*' ## '*) t=$${l%%:*}; case $$t in *%) t=$${t%?}N;; esac; printf '  make %-16s %s\n' "$$t" "$${l#*' ## '}";; '## '*) printf '\n%s\n' "$${l#'## '}";; esac; done < Makefile
+
+## To learn: N is a chapter's number; CLUSTER and LAB_HOME pass through
+list: lab ## the chapters, and how long they take
+	@exec bin/lab list
+chapter-%: lab ## check your answer (ANSWER=solution: that one instead)
+	@exec bin/lab run $* $(if $(ANSWER),--answer '$(ANSWER)')
+solution-%: lab ## what the worked solution does differently
+	@exec bin/lab solution $*
+reset-%: lab ## the stubs again; your work is kept as a dated copy
+	@exec bin/lab reset $*
+cluster-up: lab ## start the cluster (a chapter does so by itself)
+	@exec bin/lab cluster up
+cluster-down: lab ## stop it
+	@exec bin/lab cluster down
+cluster-status: lab ## what runs, and how it is
+	@exec bin/lab cluster status
+lab: ## build bin/lab, the command behind these targets
+	@$(NEED_GO); $(FIRST); $(LAB)
+clean: lab ## stop the cluster, remove what was built; your kept work stays
+	@bin/lab cluster down && rm -rf bin "$${LAB_HOME:-.lab}/clusters" "$${LAB_HOME:-.lab}/stage" "$${LAB_HOME:-.lab}/kubeconfig"
+
+## To change the course
+test: lab ## the tests of every module, and the proof of every chapter
+	@exec scripts/test
+verify-%: lab ## the proof of one chapter: stubs, solution, mistakes, alternatives
+	@exec bin/lab verify $*
+verify: lab ## all of scripts/verify: lint, versions, stubs, lessons, cross-builds, …
+	@exec scripts/tools/run verify all
+update: lab ## all of scripts/update: writes what is generated
+	@exec scripts/tools/run update all
+
+.PHONY: help list cluster-up cluster-down cluster-status lab clean test verify update

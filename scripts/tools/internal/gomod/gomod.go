@@ -1,0 +1,336 @@
+// Package gomod generates the go.mod and go.sum of every member of the workspace
+// from scripts/versions and from what the code imports. A chapter and its
+// solution get the same requirements: the union of what the solution, its
+// patches, the stubs and the checks import.
+//
+// The work is done in a copy of the modules, so that verifying leaves the
+// checkout as it is.
+package gomod
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+
+	"github.com/controllings/controllings/scripts/tools/internal/repo"
+	"github.com/controllings/controllings/scripts/tools/internal/versions"
+)
+
+// tidyCommand runs go mod tidy in dir. A variable, so that tests need no network.
+var tidyCommand = func(ctx context.Context, dir string) error {
+	_, err := repo.Go(ctx, dir, "mod", "tidy")
+	return err
+}
+
+// Files returns every go.mod, go.sum and deps.go as they should be.
+func Files(ctx context.Context, r *repo.Repo) ([]repo.File, error) {
+	list, err := versions.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	members, err := r.Workspace()
+	if err != nil {
+		return nil, err
+	}
+	tmp, err := os.MkdirTemp("", "controllings-gomod-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+
+	g := generator{repo: r, tmp: tmp, list: list, members: members, want: map[string][]byte{}}
+	for _, dir := range members {
+		if err := g.stage(dir); err != nil {
+			return nil, err
+		}
+	}
+	for _, dir := range members {
+		if err := g.start(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.sync(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.listed(); err != nil {
+		return nil, err
+	}
+	return g.files()
+}
+
+type generator struct {
+	repo    *repo.Repo
+	tmp     string // the copy
+	list    versions.List
+	members []string
+	want    map[string][]byte // deps.go by path
+}
+
+// isChapter says whether the module is generated as a whole.
+func isChapter(dir string) bool {
+	return strings.HasPrefix(dir, "chapters/") || strings.HasPrefix(dir, "solutions/")
+}
+
+// stage copies the module's Go files, go.mod and go.sum.
+func (g *generator) stage(dir string) error {
+	files, err := sources(g.repo.Path(dir))
+	if err != nil {
+		return err
+	}
+	for _, f := range append(files, "go.mod", "go.sum") {
+		data, err := os.ReadFile(filepath.Join(g.repo.Path(dir), f))
+		if errors.Is(err, fs.ErrNotExist) && f == "go.sum" {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(g.tmp, dir, f)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start writes the module's go.mod with the listed versions and tidies it.
+func (g *generator) start(ctx context.Context, dir string) error {
+	if !isChapter(dir) {
+		return g.edit(ctx, dir, g.pin)
+	}
+	if err := g.writeDeps(dir); err != nil {
+		return err
+	}
+	// All that is listed, for tidy to choose from …
+	if err := g.write(dir, g.fresh(dir, g.list.Modules)); err != nil {
+		return err
+	}
+	if err := g.tidy(ctx, dir); err != nil {
+		return err
+	}
+	// … and once more with what was chosen, so that the others' requirements
+	// leave no trace in the indirect ones.
+	f, err := g.read(dir)
+	if err != nil {
+		return err
+	}
+	direct := map[string]string{}
+	for _, req := range f.Require {
+		if !req.Indirect && !strings.HasPrefix(req.Mod.Path, repo.Module+"/") {
+			direct[req.Mod.Path] = req.Mod.Version
+		}
+	}
+	if err := g.write(dir, g.fresh(dir, direct)); err != nil {
+		return err
+	}
+	return g.tidy(ctx, dir)
+}
+
+// writeDeps writes the deps.go of a chapter or a solution into the copy.
+func (g *generator) writeDeps(dir string) error {
+	name := path.Base(dir)
+	solution := g.repo.Path("solutions", name)
+	var all []string
+	for _, from := range []string{solution, g.repo.Path("chapters", name)} {
+		found, err := imports(from)
+		if err != nil {
+			return err
+		}
+		all = append(all, found...)
+	}
+	found, err := patchImports(solution)
+	if err != nil {
+		return err
+	}
+	// Every chapter has both, whether or not a step uses them today.
+	all = append(append(all, found...), repo.Module+"/testbed", repo.Module+"/todo")
+	pkg, err := packageName(solution)
+	if err != nil {
+		return err
+	}
+	data := deps(pkg, tidy(all))
+	g.want[path.Join(dir, depsFile)] = data
+	return os.WriteFile(filepath.Join(g.tmp, dir, depsFile), data, 0o644)
+}
+
+// fresh returns the go.mod of a chapter or a solution.
+func (g *generator) fresh(dir string, modules map[string]string) *modfile.File {
+	f := new(modfile.File)
+	must(f.AddModuleStmt(path.Join(repo.Module, dir)))
+	must(f.AddGoStmt(g.list.Go))
+	for _, own := range []string{"testbed", "todo"} {
+		m := path.Join(repo.Module, own)
+		must(f.AddRequire(m, "v0.0.0"))
+		must(f.AddReplace(m, "", "../../"+own, ""))
+	}
+	for m, v := range modules {
+		f.AddNewRequire(m, v, false)
+	}
+	f.Cleanup()
+	f.SortBlocks()
+	return f
+}
+
+// pin sets the Go version and the listed versions in a module written by hand.
+func (g *generator) pin(f *modfile.File) {
+	must(f.AddGoStmt(g.list.Go))
+	f.DropToolchainStmt()
+	for _, req := range f.Require {
+		if v, ok := g.list.Modules[req.Mod.Path]; ok && v != req.Mod.Version {
+			must(f.AddRequire(req.Mod.Path, v))
+		}
+	}
+}
+
+// sync raises what is indirect until all members have one version of it, as
+// go work sync would.
+func (g *generator) sync(ctx context.Context) error {
+	for range 5 {
+		highest := map[string]string{}
+		for _, dir := range g.members {
+			f, err := g.read(dir)
+			if err != nil {
+				return err
+			}
+			for _, req := range f.Require {
+				if semver.Compare(req.Mod.Version, highest[req.Mod.Path]) > 0 {
+					highest[req.Mod.Path] = req.Mod.Version
+				}
+			}
+		}
+		changed := false
+		for _, dir := range g.members {
+			f, err := g.read(dir)
+			if err != nil {
+				return err
+			}
+			raised := false
+			for _, req := range f.Require {
+				if v := highest[req.Mod.Path]; v != req.Mod.Version {
+					raised = true
+					must(f.AddRequire(req.Mod.Path, v))
+				}
+			}
+			if !raised {
+				continue
+			}
+			changed = true
+			if err := g.write(dir, f); err != nil {
+				return err
+			}
+			if err := g.tidy(ctx, dir); err != nil {
+				return err
+			}
+		}
+		if !changed {
+			return nil
+		}
+	}
+	return errors.New("the members' requirements don't settle on one version of each module")
+}
+
+// listed fails if a direct requirement is not on the list, or not as listed.
+func (g *generator) listed() error {
+	var errs []error
+	for _, dir := range g.members {
+		f, err := g.read(dir)
+		if err != nil {
+			return err
+		}
+		for _, req := range f.Require {
+			m := req.Mod
+			if strings.HasPrefix(m.Path, repo.Module+"/") {
+				continue
+			}
+			switch v, ok := g.list.Modules[m.Path]; {
+			case !ok && !req.Indirect:
+				errs = append(errs, fmt.Errorf("%s: %s is imported and not in %s: add \"%s %s\" there", dir, m.Path, versions.File, m.Path, m.Version))
+			case ok && v != m.Version:
+				errs = append(errs, fmt.Errorf("%s: something needs %s %s, and %s lists %s: list the newer", dir, m.Path, m.Version, versions.File, v))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// files collects what the copy now holds.
+func (g *generator) files() ([]repo.File, error) {
+	var files []repo.File
+	for _, dir := range g.members {
+		for _, name := range []string{"go.mod", "go.sum"} {
+			data, err := os.ReadFile(filepath.Join(g.tmp, dir, name))
+			if errors.Is(err, fs.ErrNotExist) && name == "go.sum" {
+				data, err = nil, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			if name == "go.sum" && len(bytes.TrimSpace(data)) == 0 {
+				data = nil
+			}
+			files = append(files, repo.File{Path: path.Join(dir, name), Data: data})
+		}
+		if isChapter(dir) {
+			p := path.Join(dir, depsFile)
+			files = append(files, repo.File{Path: p, Data: g.want[p]})
+		}
+	}
+	return files, nil
+}
+
+// edit changes the copy's go.mod and tidies it.
+func (g *generator) edit(ctx context.Context, dir string, change func(*modfile.File)) error {
+	f, err := g.read(dir)
+	if err != nil {
+		return err
+	}
+	change(f)
+	if err := g.write(dir, f); err != nil {
+		return err
+	}
+	return g.tidy(ctx, dir)
+}
+
+func (g *generator) tidy(ctx context.Context, dir string) error {
+	if err := tidyCommand(ctx, filepath.Join(g.tmp, dir)); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	return nil
+}
+
+func (g *generator) read(dir string) (*modfile.File, error) {
+	p := filepath.Join(g.tmp, dir, "go.mod")
+	data, err := os.ReadFile(p)
+	if err != nil {
+		return nil, err
+	}
+	return modfile.Parse(path.Join(dir, "go.mod"), data, nil)
+}
+
+func (g *generator) write(dir string, f *modfile.File) error {
+	f.Cleanup()
+	data, err := f.Format()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(g.tmp, dir, "go.mod"), data, 0o644)
+}
+
+// must is for edits that fail only on malformed constants.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

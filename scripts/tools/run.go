@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/controllings/controllings/scripts/tools/internal/repo"
+)
+
+// run does what one script does, or all of them.
+func run(ctx context.Context, r *repo.Repo, verb, name string) error {
+	if verb != "verify" && verb != "update" {
+		return fmt.Errorf("usage: run verify|update SUBJECT|all; subjects: %s", names())
+	}
+	if name == "all" {
+		return all(ctx, r, verb)
+	}
+	for _, s := range subjects {
+		if s.name == name {
+			return s.run(ctx, r, verb)
+		}
+	}
+	return fmt.Errorf("no subject %q: there are %s", name, names())
+}
+
+// all runs each subject, those after a failure too, and closes with the counts.
+func all(ctx context.Context, r *repo.Repo, verb string) error {
+	var failed []string
+	ran := 0
+	for _, s := range subjects {
+		if verb == "update" && s.files == nil {
+			continue
+		}
+		ran++
+		fmt.Printf("%s %s\n", verb, s.name)
+		start := time.Now()
+		err := s.run(ctx, r, verb)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		mark := "✓"
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			failed = append(failed, s.name)
+			mark = "✗"
+		}
+		fmt.Printf("%s %s %s (%.1f s)\n", mark, verb, s.name, time.Since(start).Seconds())
+	}
+	fmt.Printf("\n%s: %d passed, %d failed\n", verb, ran-len(failed), len(failed))
+	if len(failed) > 0 {
+		return fmt.Errorf("%s: %s", verb, strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+// run verifies or updates one subject.
+func (s subject) run(ctx context.Context, r *repo.Repo, verb string) error {
+	var found []repo.Finding
+	if s.files != nil {
+		files, err := s.files(ctx, r)
+		if err != nil {
+			return err
+		}
+		if verb == "update" {
+			return r.Write(os.Stdout, files)
+		}
+		if found, err = r.Drift(files); err != nil {
+			return err
+		}
+	} else {
+		if verb == "update" {
+			return fmt.Errorf("nothing is generated for %s: there is only scripts/verify/%s", s.name, s.name)
+		}
+		var err error
+		if found, err = s.check(ctx, r); err != nil {
+			return err
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	for _, f := range found {
+		fmt.Fprintln(os.Stderr, f)
+	}
+	mend := s.mend
+	if s.files != nil {
+		mend = "run scripts/update/" + s.name
+	}
+	return errors.New(mend)
+}
+
+func names() string {
+	var n []string
+	for _, s := range subjects {
+		n = append(n, s.name)
+	}
+	return strings.Join(n, ", ")
+}
