@@ -1,0 +1,8 @@
+//go:build !unix
+
+package channel
+
+import "os"
+
+// openPipe finds nothing: the course's runner is for Linux and macOS.
+func openPipe(int) *os.File { return nil }
