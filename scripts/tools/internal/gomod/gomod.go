@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -110,27 +111,16 @@ func (g *generator) start(ctx context.Context, dir string) error {
 	if !isChapter(dir) {
 		return g.edit(ctx, dir, g.pin)
 	}
-	if err := g.writeDeps(dir); err != nil {
-		return err
-	}
-	// All that is listed, for tidy to choose from …
-	if err := g.write(dir, g.fresh(dir, g.list.Modules)); err != nil {
-		return err
-	}
-	if err := g.tidy(ctx, dir); err != nil {
-		return err
-	}
-	// … and once more with what was chosen, so that the others' requirements
-	// leave no trace in the indirect ones.
-	f, err := g.read(dir)
+	imports, err := g.imports(dir)
 	if err != nil {
 		return err
 	}
-	direct := map[string]string{}
-	for _, req := range f.Require {
-		if !req.Indirect && !strings.HasPrefix(req.Mod.Path, repo.Module+"/") {
-			direct[req.Mod.Path] = req.Mod.Version
-		}
+	if err := g.writeDeps(dir, imports); err != nil {
+		return err
+	}
+	direct, err := g.providers(imports)
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
 	}
 	if err := g.write(dir, g.fresh(dir, direct)); err != nil {
 		return err
@@ -138,29 +128,54 @@ func (g *generator) start(ctx context.Context, dir string) error {
 	return g.tidy(ctx, dir)
 }
 
-// writeDeps writes the deps.go of a chapter or a solution into the copy.
-func (g *generator) writeDeps(dir string) error {
+// providers returns the listed modules that the packages are in.
+func (g *generator) providers(imports []string) (map[string]string, error) {
+	found := map[string]string{}
+	var errs []error
+	for _, pkg := range imports {
+		if strings.HasPrefix(pkg, repo.Module+"/") {
+			continue
+		}
+		// The longest path wins: k8s.io/klog/v2 before k8s.io/klog.
+		mod := pkg
+		for mod != "." && g.list.Modules[mod] == "" {
+			mod = path.Dir(mod)
+		}
+		if mod == "." {
+			errs = append(errs, fmt.Errorf("%s is imported, and no module of %s holds it: add \"MODULE VERSION\" there", pkg, versions.File))
+			continue
+		}
+		found[mod] = g.list.Modules[mod]
+	}
+	return found, errors.Join(errs...)
+}
+
+// imports returns what the modules of a chapter and its solution must have.
+func (g *generator) imports(dir string) ([]string, error) {
 	name := path.Base(dir)
-	solution := g.repo.Path("solutions", name)
-	var all []string
-	for _, from := range []string{solution, g.repo.Path("chapters", name)} {
-		found, err := imports(from)
+	// Every chapter has both, whether or not a step uses them today.
+	all := []string{repo.Module + "/testbed", repo.Module + "/todo"}
+	for _, from := range []string{"solutions", "chapters"} {
+		found, err := imports(g.repo.Path(from, name))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = append(all, found...)
 	}
-	found, err := patchImports(solution)
+	found, err := patchImports(g.repo.Path("solutions", name))
+	if err != nil {
+		return nil, err
+	}
+	return tidy(append(all, found...)), nil
+}
+
+// writeDeps writes the deps.go of a chapter or a solution into the copy.
+func (g *generator) writeDeps(dir string, imports []string) error {
+	pkg, err := packageName(g.repo.Path("solutions", path.Base(dir)))
 	if err != nil {
 		return err
 	}
-	// Every chapter has both, whether or not a step uses them today.
-	all = append(append(all, found...), repo.Module+"/testbed", repo.Module+"/todo")
-	pkg, err := packageName(solution)
-	if err != nil {
-		return err
-	}
-	data := deps(pkg, tidy(all))
+	data := deps(pkg, imports)
 	g.want[path.Join(dir, depsFile)] = data
 	return os.WriteFile(filepath.Join(g.tmp, dir, depsFile), data, 0o644)
 }
@@ -198,7 +213,7 @@ func (g *generator) pin(f *modfile.File) {
 // go work sync would.
 func (g *generator) sync(ctx context.Context) error {
 	for range 5 {
-		highest := map[string]string{}
+		highest := maps.Clone(g.list.Modules)
 		for _, dir := range g.members {
 			f, err := g.read(dir)
 			if err != nil {

@@ -44,7 +44,7 @@ func Check(ctx context.Context, r *repo.Repo) ([]repo.Finding, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, list.drift(name, f)...)
+		found = append(found, list.drift(name, f, !slices.Contains(members, dir))...)
 		if !slices.Contains(members, dir) {
 			if repo.Outside(dir) == "" {
 				found = append(found, repo.Finding{Path: name, Text: "is not in go.work: run scripts/update/gowork"})
@@ -72,7 +72,7 @@ func Check(ctx context.Context, r *repo.Repo) ([]repo.Finding, error) {
 }
 
 // drift compares one go.mod with the list.
-func (l List) drift(name string, f *modfile.File) []repo.Finding {
+func (l List) drift(name string, f *modfile.File, outside bool) []repo.Finding {
 	var found []repo.Finding
 	if f.Go == nil || f.Go.Version != l.Go {
 		v := "no go line"
@@ -98,6 +98,10 @@ func (l List) drift(name string, f *modfile.File) []repo.Finding {
 	}
 	for _, req := range f.Require {
 		if _, ok := replaced[req.Mod.Path]; ok {
+			continue
+		}
+		// What Kubernetes or a linter needs below itself is their choice.
+		if outside && req.Indirect && !strings.HasPrefix(req.Mod.Path, "k8s.io/") {
 			continue
 		}
 		if want, ok := l.want(req.Mod.Path); ok && req.Mod.Version != want {
