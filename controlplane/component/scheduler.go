@@ -1,0 +1,13 @@
+package component
+
+// Scheduler gives Pods a node.
+func Scheduler() Component {
+	return Component{Name: "kube-scheduler", Env: runtime("100"), Args: func(Config) []string {
+		return []string{
+			"--kubeconfig=" + Kubeconfig(SchedulerClient),
+			"--leader-elect=false",
+			"--secure-port=0",
+			"--profiling=false",
+		}
+	}}
+}

@@ -1,0 +1,75 @@
+package plane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// pollEvery is how often the supervisor asks whether something is so. The
+// answers are cheap, and the learner waits for them.
+const pollEvery = 20 * time.Millisecond
+
+// bringUp starts the components in an order that keeps two cores busy and
+// nothing waiting: what has a long way to go first, and each of the API's
+// clients at the moment the API answers (before, they would try in vain, and
+// try again only a second later).
+func (s *supervisor) bringUp(ctx context.Context, a *api) error {
+	for _, c := range []string{"etcd", "kube-apiserver"} {
+		if err := s.launch(c); err != nil {
+			return err
+		}
+	}
+	if err := s.wait(ctx, "the API server", a.ready); err != nil {
+		return err
+	}
+	s.say(fmt.Sprintf("API server is ready after %s", s.took()))
+	for _, c := range []string{"kube-controller-manager", "kube-scheduler", "kwok"} {
+		if err := s.launch(c); err != nil {
+			return err
+		}
+	}
+	if err := a.makeNodes(ctx, s.o.Nodes); err != nil {
+		return err
+	}
+	if err := s.wait(ctx, "the controller manager", a.usable); err != nil {
+		return err
+	}
+	s.group.Forgive()
+	// One that died in the last moment, before it would have been forgiven.
+	if st, ok := s.group.Failed(); ok {
+		return died(s.dir, st)
+	}
+	return nil
+}
+
+// wait polls until ok returns nil. It ends early when a component dies, and
+// when ctx ends.
+func (s *supervisor) wait(ctx context.Context, what string, ok func(context.Context) error) error {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	var last error
+	for {
+		if st, failed := s.group.Failed(); failed {
+			return died(s.dir, st)
+		}
+		err := ok(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil {
+			last = err // the one that ctx cut short tells nothing
+		}
+		select {
+		case <-ctx.Done():
+			cause := context.Cause(ctx)
+			if errors.Is(cause, context.Canceled) {
+				cause = errors.New("stopped")
+			}
+			return withHint(fmt.Errorf("wait for %s: %w; last answer: %v", what, cause, last),
+				"see the logs: lab cluster logs; a busy machine may need longer: LAB_START_TIMEOUT=5m")
+		case <-tick.C:
+		}
+	}
+}

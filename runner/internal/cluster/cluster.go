@@ -1,0 +1,106 @@
+package cluster
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/controllings/controllings/runner/internal/hint"
+)
+
+// Options says which cluster, and where its things are.
+type Options struct {
+	// Root is the course's checkout.
+	Root string
+	// Home is LAB_HOME, where all that is kept lies. Default: Root/.lab.
+	Home string
+	// Name is the provider. Default: "embedded".
+	Name string
+	// Status takes progress for a person. Default: nobody is told.
+	Status io.Writer
+}
+
+// State is how a cluster is.
+type State struct {
+	Provider   string
+	State      string // "up", "down" or "degraded"
+	Reason     string // of "degraded", for a person
+	Kubernetes string // version, "v1.37.2"
+	Server     string // address of the API server
+	Components []Component
+}
+
+// The values of State.State.
+const (
+	Up       = "up"
+	Down     = "down"
+	Degraded = "degraded"
+)
+
+// Component is how a part of the cluster is.
+type Component struct {
+	Name     string   `json:"name"`
+	PID      int      `json:"pid"`
+	State    string   `json:"state"` // "running", "restarting", "failed" or "stopped"
+	Restarts int      `json:"restarts"`
+	Exit     string   `json:"exit"` // how it last ended
+	Log      []string `json:"log"`  // its last lines, once it has failed
+}
+
+// Provider is a kind of cluster.
+type Provider interface {
+	// Name is what CLUSTER= calls it.
+	Name() string
+	// Up makes the cluster usable, and writes Home/kubeconfig. If it is up
+	// already that takes some milliseconds. When ctx ends, nothing is left
+	// half-started.
+	Up(ctx context.Context) error
+	// Down stops it and leaves no process; it is no error if it is down.
+	Down(ctx context.Context) error
+	// Status finds out how it is.
+	Status(ctx context.Context) (State, error)
+	// Kubeconfig is the path of the administrator's kubeconfig. While the
+	// cluster is down the file may be missing.
+	Kubeconfig() string
+}
+
+// Logger is a Provider that can show its components' logs.
+type Logger interface {
+	// Logs writes the last lines of the named component's log, of all when it
+	// is "", and with follow goes on until ctx ends.
+	Logs(ctx context.Context, w io.Writer, component string, follow bool) error
+}
+
+// Kubectl is a Provider that brings its own kubectl.
+type Kubectl interface {
+	// Kubectl runs it against the cluster. An *exec.ExitError in the returned
+	// error's chain holds its exit code; kubectl has then said why.
+	Kubectl(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error
+}
+
+// backends by name.
+var backends = map[string]func(Options) Provider{
+	"embedded": func(o Options) Provider { return newEmbedded(o) },
+}
+
+// names of the backends, in the order in which a person should read them.
+var names = []string{"embedded"}
+
+// Open returns the provider that o names. It starts nothing.
+func Open(o Options) (Provider, error) {
+	if o.Name == "" {
+		o.Name = names[0]
+	}
+	if o.Home == "" {
+		o.Home = filepath.Join(o.Root, ".lab")
+	}
+	if o.Status == nil {
+		o.Status = io.Discard
+	}
+	open, ok := backends[o.Name]
+	if !ok {
+		return nil, hint.New("set CLUSTER to one of: "+strings.Join(names, ", "), "no kind of cluster is called %q", o.Name)
+	}
+	return open(o), nil
+}
