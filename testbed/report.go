@@ -1,0 +1,104 @@
+package testbed
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/controllings/controllings/todo/channel"
+)
+
+// report tells the runner how a test goes. There is one for each test, however
+// many beds it has.
+type report struct {
+	t      testing.TB
+	failed chan struct{} // closed with the first failure or error
+
+	mu   sync.Mutex
+	told bool // a final event has been sent
+}
+
+var reports sync.Map // of *report, by the test's name
+
+// watchOver says that the test has started, and at its end whether it passed.
+func watchOver(t testing.TB) *report {
+	r := &report{t: t, failed: make(chan struct{})}
+	if first, again := reports.LoadOrStore(t.Name(), r); again {
+		return first.(*report)
+	}
+	r.send(channel.Message{Event: channel.Started})
+	// Clean-ups run last in, first out, and this is the first of them: whatever
+	// fails in the others counts.
+	t.Cleanup(func() {
+		reports.Delete(t.Name())
+		r.finish(panicking())
+	})
+	return r
+}
+
+// failure reports the first failure; the others are in the test's output only.
+func (r *report) failure(f Fail, file string, line int) {
+	r.final(channel.Message{Event: channel.Failed, Failure: &channel.Failure{
+		Expected: f.Expected, Seen: f.Seen, See: f.See, Message: f.String(), File: file, Line: line,
+	}})
+}
+
+// error reports that there is no verdict on the learner's code.
+func (r *report) error(err error) {
+	r.final(channel.Message{Event: channel.Error, Failure: &channel.Failure{Message: err.Error()}})
+}
+
+func (r *report) finish(panicking bool) {
+	message := func(s string) *channel.Failure { return &channel.Failure{Message: s} }
+	switch {
+	case panicking:
+		// testing marks a test that panics as failed too late for one that
+		// panics in a clean-up, so ask the stack.
+		r.final(channel.Message{Event: channel.Failed, Failure: message("the check panicked: see its output")})
+	case r.t.Failed():
+		r.final(channel.Message{Event: channel.Failed, Failure: message("the check failed: see its output")})
+	case r.t.Skipped():
+		r.final(channel.Message{Event: channel.Skipped})
+	default:
+		r.final(channel.Message{Event: channel.Passed})
+	}
+}
+
+func (r *report) final(m channel.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.told {
+		return
+	}
+	r.told = true
+	if m.Event == channel.Failed || m.Event == channel.Error {
+		close(r.failed)
+	}
+	r.send(m)
+}
+
+func (r *report) send(m channel.Message) {
+	m.Test = r.t.Name()
+	if err := channel.Send(m); err != nil && !errors.Is(err, channel.ErrNone) {
+		// Without its report the check can't pass, so this hides nothing.
+		fmt.Fprintf(os.Stderr, "testbed: report %q: %v\n", m.Event, err)
+	}
+}
+
+// panicking reports whether a panic is on its way up through this goroutine.
+func panicking() bool {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for {
+		frame, more := frames.Next()
+		if frame.Function == "runtime.gopanic" {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
