@@ -1,0 +1,123 @@
+package clientset_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clientset "github.com/controllings/controllings/chapters/01-clientset"
+	"github.com/controllings/controllings/testbed"
+	"github.com/controllings/controllings/testbed/proxy"
+)
+
+const (
+	pagesPart = "README.md#pages"
+	total     = 1200
+	pageSize  = 500
+)
+
+var configMapLists = proxy.Match{Verb: "list", Resource: "configmaps"}
+
+func TestEachConfigMapGoesPageByPage(t *testing.T) {
+	b := testbed.New(t)
+	names := createConfigMaps(t, b, total)
+
+	// A walk that nothing disturbs.
+	before := b.Traffic().Mark()
+	visits := map[string]int{}
+	visited := 0
+	err := clientset.EachConfigMap(b.Context(), b.Clientset(), b.Namespace(), pageSize, func(cm *corev1.ConfigMap) error {
+		visits[cm.Name]++
+		visited++
+		if pages := b.Traffic().Since(before).Count(configMapLists); pages*pageSize-visited >= pageSize {
+			return fmt.Errorf("%d requests were sent when object %d was visited", pages, visited)
+		}
+		return nil
+	})
+	b.NoError(err, testbed.Fail{
+		Expected: fmt.Sprintf("a page of at most %d objects to be visited before the next is asked for", pageSize),
+		See:      pagesPart,
+	})
+	requests := b.Traffic().Since(before).Requests(configMapLists)
+	for _, request := range requests {
+		if limit := request.Query.Get("limit"); limit != fmt.Sprint(pageSize) {
+			b.Fail(testbed.Fail{
+				Expected: fmt.Sprintf("limit=%d in every list request, so that no answer is larger than a page", pageSize),
+				Seen:     fmt.Sprintf("limit=%q\n%s", limit, request),
+				See:      pagesPart,
+			})
+		}
+	}
+	expectEachOnce(b, "in a walk that nothing disturbs", names, visits)
+
+	// A walk whose continue token expires after the first page.
+	expired := b.Faults().Add(proxy.Rule{
+		Match:   configMapLists,
+		Status:  http.StatusGone,
+		Reason:  metav1.StatusReasonExpired,
+		Message: "The provided continue parameter is too old to display a consistent list result.",
+		After:   1,
+		Times:   1,
+	})
+	visits = map[string]int{}
+	err = clientset.EachConfigMap(b.Context(), b.Clientset(), b.Namespace(), pageSize, func(cm *corev1.ConfigMap) error {
+		visits[cm.Name]++
+		return nil
+	})
+	expired.Remove()
+	b.NoError(err, testbed.Fail{
+		Expected: "the walk to begin again when its continue token has expired (410 on the second page)",
+		See:      pagesPart,
+	})
+	expectEachOnce(b, "in a walk whose continue token expired after the first page", names, visits)
+
+	// A visitor that has enough.
+	enough := errors.New("enough")
+	visited = 0
+	before = b.Traffic().Mark()
+	err = clientset.EachConfigMap(b.Context(), b.Clientset(), b.Namespace(), pageSize, func(*corev1.ConfigMap) error {
+		visited++
+		return enough
+	})
+	if !errors.Is(err, enough) || visited != 1 || b.Traffic().Since(before).Count(configMapLists) != 1 {
+		b.Fail(testbed.Fail{
+			Expected: "the first error of visit to end the walk and to be returned",
+			Seen: fmt.Sprintf("error %v after %d visits and %d requests",
+				err, visited, b.Traffic().Since(before).Count(configMapLists)),
+			See: pagesPart,
+		})
+	}
+}
+
+// expectEachOnce judges which objects a walk visited, and how often.
+func expectEachOnce(b *testbed.Bed, when string, names map[string]bool, visits map[string]int) {
+	var missed, twice []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		switch n := visits[name]; {
+		case n == 0:
+			missed = append(missed, name)
+		case n > 1:
+			twice = append(twice, name)
+		}
+	}
+	if len(missed) > 0 {
+		b.Fail(testbed.Fail{
+			Expected: fmt.Sprintf("all %d ConfigMaps visited %s", len(names), when),
+			Seen:     fmt.Sprintf("%d missed, %s among them", len(missed), missed[0]),
+			See:      pagesPart,
+		})
+	}
+	if len(twice) > 0 {
+		b.Fail(testbed.Fail{
+			Expected: "no ConfigMap visited twice " + when,
+			Seen:     fmt.Sprintf("%d visited more than once, %s among them", len(twice), twice[0]),
+			See:      pagesPart,
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package clientset_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clientset "github.com/controllings/controllings/chapters/01-clientset"
+	"github.com/controllings/controllings/testbed"
+	"github.com/controllings/controllings/testbed/proxy"
+)
+
+const patchesPart = "README.md#patches"
+
+func TestSetImageChangesOneField(t *testing.T) {
+	b := testbed.New(t)
+	before := createDeployment(t, b)
+
+	// Nothing to patch: a container of that name isn't there.
+	err := clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "ap", "registry.example/app:2")
+	if after := getDeployment(t, b); len(after.Spec.Template.Spec.Containers) != 2 || err == nil {
+		b.Fail(testbed.Fail{
+			Expected: "an error for a container that isn't there, and the Deployment left alone",
+			Seen:     fmt.Sprintf("error %v, and the containers %s", err, containers(after)),
+			See:      patchesPart,
+		})
+	}
+
+	mark := b.Traffic().Mark()
+	err = clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "app", "registry.example/app:2")
+	b.NoError(err, testbed.Fail{
+		Expected: "the image of container app set to registry.example/app:2",
+		See:      patchesPart,
+	})
+
+	after := getDeployment(t, b)
+	want := before.Spec.DeepCopy()
+	want.Template.Spec.Containers[1].Image = "registry.example/app:2"
+	if !equality.Semantic.DeepEqual(*want, after.Spec) {
+		b.Fail(testbed.Fail{
+			Expected: "the image of container app changed, and every other field of the Deployment as it was: " +
+				describeContainers(want.Template.Spec.Containers),
+			Seen: containers(after),
+			See:  patchesPart,
+		})
+	}
+
+	deployments := proxy.Match{Group: "apps", Resource: "deployments"}
+	for _, request := range b.Traffic().Since(mark).Requests(deployments) {
+		switch {
+		case request.Verb == "update":
+			b.Fail(testbed.Fail{
+				Expected: "a PATCH with the one field that is yours",
+				Seen: fmt.Sprintf("a PUT with the whole Deployment: what its owner changes between your read and your write is refused or lost\n%s",
+					request),
+				See: patchesPart,
+			})
+		case request.Verb == "patch" && strings.Contains(string(request.Body), "proxy"):
+			b.Fail(testbed.Fail{
+				Expected: "a patch that holds nothing but the image of container app",
+				Seen:     fmt.Sprintf("a patch that sends the other container along\n%s", request.Body),
+				See:      patchesPart,
+			})
+		}
+	}
+}
+
+// createDeployment makes somebody else's Deployment, scaled to nothing: its
+// containers are proxy and app, in this order.
+func createDeployment(t *testing.T, b *testbed.Bed) *appsv1.Deployment {
+	labels := map[string]string{"app": "web"}
+	deployment, err := b.Foreign().AppsV1().Deployments(b.Namespace()).Create(b.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: labels},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(0)),
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{
+					{Name: "proxy", Image: "registry.example/proxy:7"},
+					{Name: "app", Image: "registry.example/app:1", Env: []corev1.EnvVar{{Name: "COLOUR", Value: "blue"}}},
+				}},
+			},
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	return deployment
+}
+
+func getDeployment(t *testing.T, b *testbed.Bed) *appsv1.Deployment {
+	deployment, err := b.Admin().AppsV1().Deployments(b.Namespace()).Get(b.Context(), "web", metav1.GetOptions{})
+	require.NoError(t, err)
+	return deployment
+}
+
+func containers(d *appsv1.Deployment) string {
+	return describeContainers(d.Spec.Template.Spec.Containers)
+}
+
+// describeContainers names each container with what SetImage could lose of it.
+func describeContainers(all []corev1.Container) string {
+	var out []string
+	for _, c := range all {
+		out = append(out, fmt.Sprintf("%s(%s, %d env)", c.Name, c.Image, len(c.Env)))
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,100 @@
+package clientset_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	clientset "github.com/controllings/controllings/chapters/01-clientset"
+	"github.com/controllings/controllings/testbed"
+	"github.com/controllings/controllings/testbed/proxy"
+)
+
+var podLists = proxy.Match{Verb: "list", Resource: "pods"}
+
+func TestPrintPods(t *testing.T) {
+	b := testbed.New(t)
+	createPod(t, b, "web-0", "web", corev1.PodRunning)
+	createPod(t, b, "web-1", "web", corev1.PodPending)
+	createPod(t, b, "db-0", "db", corev1.PodFailed)
+	want := []string{"db-0 Failed", "web-0 Running", "web-1 Pending"}
+
+	var out bytes.Buffer
+	err := clientset.PrintPods(b.Context(), b.Clientset(), b.Namespace(), &out)
+	b.NoError(err, testbed.Fail{
+		Expected: fmt.Sprintf("a list of the Pods of namespace %s, and of no other", b.Namespace()),
+		See:      "README.md#a-request",
+	})
+
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		b.Fail(testbed.Fail{
+			Expected: "one line for each Pod, name and phase: " + strings.Join(want, ", "),
+			Seen:     orNothing(strings.Join(got, ", ")),
+			See:      "README.md#a-request",
+		})
+	}
+
+	// A namespace that this identity may not read: the answer is an error, and
+	// it must reach the caller rather than look like an empty namespace.
+	out.Reset()
+	if err := clientset.PrintPods(b.Context(), b.Clientset(), "kube-system", &out); err == nil {
+		b.Fail(testbed.Fail{
+			Expected: "the API server's refusal handed on as an error: the Pods of kube-system are not yours to list",
+			Seen:     "no error, and the output " + orNothing(out.String()),
+			See:      "README.md#a-request",
+		})
+	}
+}
+
+func TestRunningPodsSelectsAtTheServer(t *testing.T) {
+	b := testbed.New(t)
+	createPod(t, b, "web-0", "web", corev1.PodRunning)
+	createPod(t, b, "web-1", "web", corev1.PodRunning)
+	createPod(t, b, "web-2", "web", corev1.PodPending)
+	createPod(t, b, "db-0", "db", corev1.PodRunning)
+	want := []string{"web-0", "web-1"}
+
+	before := b.Traffic().Mark()
+	got, err := clientset.RunningPods(b.Context(), b.Clientset(), b.Namespace(), "web")
+	b.NoError(err, testbed.Fail{
+		Expected: "the names of the running Pods of app web",
+		See:      "README.md#selectors",
+	})
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		b.Fail(testbed.Fail{
+			Expected: "the running Pods of app web: " + strings.Join(want, ", "),
+			Seen:     orNothing(strings.Join(got, ", ")),
+			See:      "README.md#selectors",
+		})
+	}
+
+	requests := b.Traffic().Since(before).Requests(podLists)
+	if len(requests) == 0 {
+		b.Fail(testbed.Fail{
+			Expected: "one list request for Pods",
+			Seen:     "no list of Pods reached the API server",
+			See:      "README.md#selectors",
+		})
+	}
+	for _, request := range requests {
+		label, field := request.Query.Get("labelSelector"), request.Query.Get("fieldSelector")
+		if !strings.Contains(label, "app") || !strings.Contains(field, "status.phase") {
+			b.Fail(testbed.Fail{
+				Expected: "the API server to do the selecting: labelSelector=app=web and fieldSelector=status.phase=Running in the request",
+				Seen: fmt.Sprintf("labelSelector=%q fieldSelector=%q: Pods were fetched that are thrown away here\n%s",
+					label, field, request),
+				See: "README.md#selectors",
+			})
+		}
+	}
+}
