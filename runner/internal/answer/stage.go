@@ -1,0 +1,241 @@
+package answer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/controllings/controllings/runner/internal/course"
+	"github.com/controllings/controllings/runner/internal/hint"
+)
+
+// Staged is an answer laid out as a module of its own, ready to be built.
+type Staged struct {
+	Dir    string // absolute
+	Module string // the chapter's module path, whatever the answer
+	Name   Name
+
+	origins map[string]string // staged path → the real file, as shown
+	unlock  func()
+}
+
+// Close lets another run use the folder. The files stay: the next run writes
+// only what has changed, so that Go's cache and its own stamps stay warm.
+func (s *Staged) Close() { s.unlock() }
+
+// Origin is the real file behind a staged one (a path from the stage's root,
+// with slashes), as a person is told it.
+func (s *Staged) Origin(rel string) (string, bool) {
+	o, ok := s.origins[rel]
+	return o, ok
+}
+
+// IsCheck says whether a staged path is one of the course's checks.
+func (s *Staged) IsCheck(rel string) bool { return strings.HasSuffix(rel, "_test.go") }
+
+// Stage lays out an answer under the course's home.
+func Stage(ctx context.Context, c *course.Course, ch *course.Chapter, n Name) (*Staged, error) {
+	files, err := Load(ctx, c, ch, n)
+	if err != nil {
+		return nil, err
+	}
+	base := filepath.Join(c.Home, "stage", ch.ID, strings.ReplaceAll(n.String(), "/", "-"))
+	dir, unlock, err := lockedDir(base)
+	if err != nil {
+		return nil, stageError(c, err)
+	}
+	s := &Staged{Dir: dir, Name: n, unlock: unlock}
+	if err := s.lay(c, ch, files); err != nil {
+		unlock()
+		return nil, stageError(c, err)
+	}
+	return s, nil
+}
+
+// lockedDir makes and locks base, or base.2 … while other terminals hold those
+// before. Each has its own folder, and all share Go's cache: -trimpath keeps
+// the folder out of its keys.
+func lockedDir(base string) (string, func(), error) {
+	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
+		return "", nil, err
+	}
+	for i := 1; i <= 100; i++ {
+		dir := base
+		if i > 1 {
+			dir = fmt.Sprintf("%s.%d", base, i)
+		}
+		unlock, err := tryLock(dir + ".lock")
+		if err != nil {
+			return "", nil, err
+		}
+		if unlock == nil {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			unlock()
+			return "", nil, err
+		}
+		return dir, unlock, nil
+	}
+	return "", nil, fmt.Errorf("a hundred runs hold %q", base)
+}
+
+func stageError(c *course.Course, err error) error {
+	if hint.Of(err) != "" {
+		return err
+	}
+	h := ""
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		h = fmt.Sprintf("free some space, or set LAB_HOME to a folder on another disk (now %s)", c.Home)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		h = fmt.Sprintf("the runner writes to %s only; set LAB_HOME to a folder that you may write to", c.Home)
+	}
+	return hint.New(h, "stage the answer: %w", err)
+}
+
+// lay writes the module: the answer, the course's checks, config/ and testdata/,
+// go.mod and go.sum. What an earlier run left and this one does not need goes.
+func (s *Staged) lay(c *course.Course, ch *course.Chapter, files Files) error {
+	s.origins = map[string]string{}
+	want := map[string][]byte{}
+
+	mod, module, err := stagedMod(c, ch)
+	if err != nil {
+		return err
+	}
+	s.Module = module
+	want["go.mod"] = mod
+
+	for name, f := range files {
+		want[name], s.origins[name] = toChapter(name, f.Data, module), f.Origin
+	}
+	if err := s.addCourse(c, ch, want); err != nil {
+		return err
+	}
+	return sync(s.Dir, want)
+}
+
+// addCourse adds what the answer has no say in. It comes last, so it wins.
+func (s *Staged) addCourse(c *course.Course, ch *course.Chapter, want map[string][]byte) error {
+	return filepath.WalkDir(ch.Dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(ch.Dir, p)
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			if rel != "." && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		courses := rel == "go.sum" || strings.HasSuffix(rel, "_test.go") ||
+			strings.HasPrefix(rel, "config/") || strings.HasPrefix(rel, "testdata/")
+		if !courses || !d.Type().IsRegular() {
+			return nil
+		}
+		if s.origins[rel] != "" && !strings.HasSuffix(rel, "_test.go") && rel != "go.sum" {
+			return nil // the learner edits a file in config/: files: names it
+		}
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		want[rel], s.origins[rel] = data, c.Rel(p)
+		return nil
+	})
+}
+
+// stagedMod is the chapter's go.mod with the folders of its replacements made
+// absolute, so that it means the same from the stage.
+func stagedMod(c *course.Course, ch *course.Chapter) (data []byte, module string, err error) {
+	name := filepath.Join(ch.Dir, "go.mod")
+	data, err = os.ReadFile(name)
+	if err != nil {
+		return nil, "", hint.New("`git checkout` it: the course's go.mod is not yours to change", "read %s: %w", c.Rel(name), err)
+	}
+	f, err := modfile.Parse(c.Rel(name), data, nil)
+	if err != nil {
+		return nil, "", hint.New("`git checkout` it: the course's go.mod is not yours to change", "%w", err)
+	}
+	if f.Module == nil {
+		return nil, "", fmt.Errorf("%s names no module", c.Rel(name))
+	}
+	for _, r := range f.Replace {
+		if r.New.Version != "" || filepath.IsAbs(r.New.Path) {
+			continue
+		}
+		to := filepath.Join(ch.Dir, filepath.FromSlash(r.New.Path))
+		if err := f.AddReplace(r.Old.Path, r.Old.Version, to, ""); err != nil {
+			return nil, "", fmt.Errorf("%s: replace %s: %w", c.Rel(name), r.Old.Path, err)
+		}
+	}
+	f.Cleanup()
+	out, err := f.Format()
+	return out, f.Module.Mod.Path, err
+}
+
+// stagedModule is the chapter's module path.
+func stagedModule(c *course.Course, ch *course.Chapter) (string, error) {
+	_, module, err := stagedMod(c, ch)
+	return module, err
+}
+
+// Binary is the name of the compiled checks in a stage.
+const Binary = "check.test"
+
+// sync makes dir hold exactly want (and the compiled checks), touching only
+// what differs.
+func sync(dir string, want map[string][]byte) error {
+	var stale []string
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, p)
+		if _, ok := want[filepath.ToSlash(rel)]; !ok && !strings.HasPrefix(rel, Binary) {
+			stale = append(stale, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range stale {
+		if err := os.Remove(p); err != nil {
+			return err
+		}
+	}
+	for rel, data := range want {
+		p := filepath.Join(dir, filepath.FromSlash(rel))
+		if same(p, data) {
+			continue
+		}
+		// An earlier check may have left anything at all in this place.
+		if err := os.RemoveAll(p); err != nil {
+			return err
+		}
+		if err := writeFile(p, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same says whether path is a plain file with that content.
+func same(path string, data []byte) bool {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	have, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(have, data)
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/controllings/controllings/runner/internal/answer"
+	"github.com/controllings/controllings/runner/internal/course"
+	"github.com/controllings/controllings/runner/internal/judge"
+	"github.com/controllings/controllings/runner/internal/report"
+	"github.com/controllings/controllings/runner/internal/verdict"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	var which string
+	var timings, verbose bool
+	cmd := &cobra.Command{
+		Use:   "run CHAPTER",
+		Short: "Run a chapter's checks against your code",
+		Example: `  lab run 1
+  lab run 1 --answer solution
+  lab run 1 --answer mistakes/lists-everything`,
+		Args: args(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := answer.ParseName(which)
+			if err != nil {
+				return err
+			}
+			c, ch, err := a.chapter(args[0])
+			if err != nil {
+				return err
+			}
+			on, err := a.judgeCluster(c)
+			if err != nil {
+				return err
+			}
+			text := a.text(c, ch)
+			text.Verbose = verbose
+			r, t, err := judge.Run(cmd.Context(), judge.Options{
+				Course: c, Chapter: ch, Answer: name, Cluster: on,
+				Begin: text.Begin, Done: text.Check, Status: a.status,
+			})
+			if err != nil {
+				return err
+			}
+			start := time.Now()
+			text.End(r)
+			if timings {
+				fmt.Fprintf(a.Stderr, "timings: %s, report %v\n", t, time.Since(start).Round(time.Millisecond))
+			}
+			if code := r.Exit(); code != verdict.ExitPassed {
+				return judged{code}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&which, "answer", "mine", "mine, stub, solution, mistakes/NAME or alternatives/NAME")
+	cmd.Flags().BoolVar(&timings, "timings", false, "say where the time went")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the first failing check printed")
+	return cmd
+}
+
+// text is the report of a chapter, told where its lesson is and what comes next.
+func (a *app) text(c *course.Course, ch *course.Chapter) *report.Text {
+	t := &report.Text{
+		W: a.Stdout, Style: report.StyleFor(a.Stdout),
+		Lesson:      c.Rel(ch.Lesson()),
+		Command:     fmt.Sprintf("make chapter-%d", ch.Number),
+		Walkthrough: c.Rel(filepath.Join(ch.Solution, "README.md")),
+	}
+	if next := c.After(ch); next != nil {
+		t.Next = c.Rel(next.Lesson())
+		t.NextCommand = fmt.Sprintf("make chapter-%d", next.Number)
+	}
+	return t
+}

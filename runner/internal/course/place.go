@@ -1,0 +1,129 @@
+package course
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Heading is a heading of a Markdown file.
+type Heading struct {
+	Text string // without # marks and code marks
+	Line int
+}
+
+// FindHeading looks up "README.md#some-anchor" (as a check's See names it)
+// among the headings of the chapter's Markdown files. The anchors are made as
+// GitHub makes them; one that only begins alike is found too, so that a heading
+// can grow a tail.
+func (ch *Chapter) FindHeading(see string) (file string, h Heading, ok bool) {
+	name, anchor, _ := strings.Cut(see, "#")
+	if name == "" {
+		name = "README.md"
+	}
+	if strings.Contains(name, "..") || !strings.HasSuffix(name, ".md") {
+		return "", Heading{}, false
+	}
+	file = filepath.Join(ch.Dir, filepath.FromSlash(name))
+	headings := headings(file)
+	for _, exact := range []bool{true, false} {
+		for _, h := range headings {
+			slug := slug(h.Text)
+			if slug == anchor || (!exact && anchor != "" && strings.HasPrefix(slug, anchor+"-")) {
+				return file, h, true
+			}
+		}
+	}
+	return "", Heading{}, false
+}
+
+// StepHeading finds the heading of a step in the lesson: one that holds
+// "Step 1.2".
+func (ch *Chapter) StepHeading(step string) (file string, h Heading, ok bool) {
+	file = filepath.Join(ch.Dir, "README.md")
+	word := regexp.MustCompile(`(?i)\bstep ` + regexp.QuoteMeta(step) + `(\D|$)`)
+	for _, h := range headings(file) {
+		if word.MatchString(h.Text) {
+			return file, h, true
+		}
+	}
+	// A lesson may write its steps as quoted paragraphs: > **Step 1.2 · …**
+	if n, text := grep(file, word, "**"); n > 0 {
+		return file, Heading{Text: text, Line: n}, true
+	}
+	return "", Heading{}, false
+}
+
+// FindTODO finds "TODO(step)" in the answer's files under dir.
+func (ch *Chapter) FindTODO(dir, step string) (file string, line int, ok bool) {
+	word := regexp.MustCompile(`TODO\(` + regexp.QuoteMeta(step) + `\)`)
+	for _, f := range ch.Files {
+		if n, _ := grep(filepath.Join(dir, filepath.FromSlash(f)), word, ""); n > 0 {
+			return f, n, true
+		}
+	}
+	return "", 0, false
+}
+
+func grep(file string, word *regexp.Regexp, also string) (line int, text string) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, ""
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		if t := lines.Text(); word.MatchString(t) && strings.Contains(t, also) {
+			return n, plain(strings.Trim(t, "> *"))
+		}
+	}
+	return 0, ""
+}
+
+func headings(file string) []Heading {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var found []Heading
+	fenced := false
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		t := strings.TrimSpace(strings.TrimLeft(lines.Text(), "> "))
+		if strings.HasPrefix(t, "```") {
+			fenced = !fenced
+		}
+		if fenced || !strings.HasPrefix(t, "#") {
+			continue
+		}
+		text := strings.TrimLeft(t, "#")
+		if strings.HasPrefix(text, " ") {
+			found = append(found, Heading{Text: plain(strings.TrimSpace(text)), Line: n})
+		}
+	}
+	return found
+}
+
+func plain(markdown string) string {
+	return strings.NewReplacer("`", "", "**", "").Replace(markdown)
+}
+
+// slug is GitHub's anchor of a heading.
+func slug(heading string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(heading) {
+		switch {
+		case r == ' ':
+			b.WriteByte('-')
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,361 @@
+// Package judge compiles an answer with the course's checks once, runs each
+// check in a process of its own, and turns what they report into verdicts.
+//
+// Verdicts fail closed. A check has passed only if the testbed said so over its
+// own channel, its process exited 0, and it is on the chapter's list.
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/controllings/controllings/runner/internal/answer"
+	"github.com/controllings/controllings/runner/internal/course"
+	"github.com/controllings/controllings/runner/internal/hint"
+	"github.com/controllings/controllings/runner/internal/verdict"
+)
+
+// Options say what to judge.
+type Options struct {
+	Course  *course.Course
+	Chapter *course.Chapter
+	Answer  answer.Name
+	Cluster Cluster
+
+	Only []string // tests to run; empty = all of the chapter
+	Race bool     // with the race detector; needs a C compiler
+
+	// Factor stretches every time limit; 0 = LAB_TIME_FACTOR, else 1.
+	Factor float64
+	// Jobs is how many checks run at once; 0 = the number of cores.
+	Jobs int
+
+	// Begin is called when the checks start, Done for each as soon as it and all
+	// above it have ended, in the chapter's order, never two at a time.
+	Begin func(*verdict.Result)
+	Done  func(verdict.Check)
+	// Status gets short lines on what takes long.
+	Status func(string)
+}
+
+// Timings say where the time went.
+type Timings struct {
+	Stage, Compile, Cluster, First, Run, Total time.Duration
+}
+
+func (t Timings) String() string {
+	ms := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+	s := fmt.Sprintf("stage %v, compile %v, cluster %v, run %v, total %v", ms(t.Stage), ms(t.Compile), ms(t.Cluster), ms(t.Run), ms(t.Total))
+	if t.First > 0 {
+		s += fmt.Sprintf(", first verdict that is no pass after %v", ms(t.First))
+	}
+	return s
+}
+
+// Cluster is what the judge needs of one.
+type Cluster struct {
+	// Up makes the cluster serve, if it does not yet, and says what it is.
+	Up func(context.Context) (verdict.Cluster, error)
+	// Probe says whether the API server answers now.
+	Probe func(context.Context) error
+	// Kubeconfig is the admin's, a path.
+	Kubeconfig string
+	// Home is LAB_HOME; checks that must be alone on the cluster lock a file in it.
+	Home string
+}
+
+// checkTime is what a check may take, before its window and the factor.
+const checkTime = 30 * time.Second
+
+// Run judges an answer. An error means that nothing could be judged: the course,
+// the machine or the cluster is at fault.
+func Run(ctx context.Context, o Options) (*verdict.Result, Timings, error) {
+	var t Timings
+	begin := time.Now()
+	if o.Factor <= 0 {
+		o.Factor = factor()
+	}
+	if o.Jobs <= 0 {
+		o.Jobs = runtime.GOMAXPROCS(0)
+	}
+	r, err := newResult(o)
+	if err != nil {
+		return nil, t, err
+	}
+
+	cluster := startCluster(ctx, o)
+
+	start := time.Now()
+	staged, err := answer.Stage(ctx, o.Course, o.Chapter, o.Answer)
+	if err != nil {
+		return nil, t, err
+	}
+	defer staged.Close()
+	t.Stage = time.Since(start)
+
+	start = time.Now()
+	binary, build, err := compile(ctx, o, staged)
+	t.Compile = time.Since(start)
+	if err != nil {
+		return nil, t, err
+	}
+	if r.Cluster, t.Cluster, err = cluster(); err != nil {
+		return nil, t, err
+	}
+	if build != nil {
+		r.Build = build
+		for i := range r.Checks {
+			r.Checks[i].Status = verdict.Blocked
+		}
+	}
+	if o.Begin != nil {
+		o.Begin(r)
+	}
+	if build == nil {
+		start = time.Now()
+		if t.First, err = runAll(ctx, o, staged, binary, r); err != nil {
+			return nil, t, err
+		}
+		if t.First > 0 {
+			t.First += start.Sub(begin)
+		}
+		t.Run = time.Since(start)
+	}
+	r.Settle()
+	if build != nil {
+		r.Status = verdict.Failed
+	}
+	t.Total = time.Since(begin)
+	r.Seconds = seconds(t.Total)
+	return r, t, nil
+}
+
+func newResult(o Options) (*verdict.Result, error) {
+	ch := o.Chapter
+	r := &verdict.Result{Version: 1, Chapter: ch.ID, Number: ch.Number, Title: ch.Title, Answer: o.Answer.String()}
+	for _, test := range o.Only {
+		if ch.Check(test) == nil {
+			return nil, hint.New("chapter.yaml lists a chapter's checks", "chapter %s has no check %s", ch.ID, test)
+		}
+	}
+	for _, c := range ch.Checks {
+		if len(o.Only) > 0 && !slices.Contains(o.Only, c.Test) {
+			continue
+		}
+		r.Checks = append(r.Checks, verdict.Check{
+			Test: c.Test, Step: c.Step, Title: c.Title, Stretch: c.Stretch, MaxScore: c.Points,
+			After: c.After, Status: verdict.Error,
+		})
+	}
+	return r, nil
+}
+
+// startCluster makes the cluster serve and returns how to get what came of it.
+// One that answers already is looked at while the answer compiles. One that has
+// to be started, or built first, comes before: both want all cores, and a person
+// can follow one progress line at a time.
+func startCluster(ctx context.Context, o Options) func() (verdict.Cluster, time.Duration, error) {
+	var (
+		info verdict.Cluster
+		took time.Duration
+		err  error
+	)
+	up := func() {
+		start := time.Now()
+		if info, err = o.Cluster.Up(ctx); err != nil {
+			err = fmt.Errorf("start the cluster: %w", err)
+		}
+		took = time.Since(start)
+	}
+	within, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if o.Cluster.Probe(within) != nil {
+		up()
+		return func() (verdict.Cluster, time.Duration, error) { return info, took, err }
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); up() }()
+	return func() (verdict.Cluster, time.Duration, error) { <-done; return info, took, err }
+}
+
+// runAll runs the checks: those that can share the cluster as many at once as
+// there are cores, then those that can't, one by one. It returns when the first
+// verdict that was no pass was known, from its own start; 0 if all passed.
+func runAll(ctx context.Context, o Options, staged *answer.Staged, binary string, r *verdict.Result) (first time.Duration, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	start := time.Now()
+	declared, err := declaredTests(staged.Dir)
+	if err != nil {
+		return 0, err
+	}
+
+	var (
+		mu     sync.Mutex
+		ended  = make([]bool, len(r.Checks))
+		told   int
+		failed error
+	)
+	finish := func(i int, c verdict.Check, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			if failed == nil {
+				failed = err
+			}
+			cancel()
+			return
+		}
+		if c.Status != verdict.Passed && first == 0 {
+			first = time.Since(start)
+		}
+		r.Checks[i], ended[i] = c, true
+		for told < len(ended) && ended[told] {
+			r.Settle() // a check is blocked by those above it, which have all ended
+			if o.Done != nil {
+				o.Done(r.Checks[told])
+			}
+			told++
+		}
+	}
+	judgeOne := func(i int) {
+		c := r.Checks[i]
+		if !declared[c.Test] {
+			c.Status = verdict.Error
+			c.Message = fmt.Sprintf("the chapter lists the check %s, but none of its *_test.go files has it", c.Test)
+			finish(i, c, nil)
+			return
+		}
+		spec := o.Chapter.Check(c.Test)
+		unlock, err := share(ctx, o.Cluster.Home, spec.Serial)
+		if err != nil {
+			finish(i, c, err)
+			return
+		}
+		defer unlock()
+		c, err = one(ctx, o, staged, binary, c, spec)
+		finish(i, c, err)
+	}
+
+	// Statuses are Error until a check has ended; Settle must not call those
+	// that still run blocked, and does not: it looks at failed ones only.
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, o.Jobs)
+	for i := range r.Checks {
+		if o.Chapter.Check(r.Checks[i].Test).Serial {
+			continue
+		}
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			judgeOne(i)
+		})
+	}
+	wg.Wait()
+	for i := range r.Checks {
+		if ctx.Err() == nil && o.Chapter.Check(r.Checks[i].Test).Serial {
+			judgeOne(i)
+		}
+	}
+	if failed != nil {
+		return first, failed
+	}
+	return first, ctx.Err()
+}
+
+// one runs one check and decides.
+func one(ctx context.Context, o Options, staged *answer.Staged, binary string, c verdict.Check, spec *course.Check) (verdict.Check, error) {
+	limit := time.Duration(float64(checkTime+spec.Window) * o.Factor)
+	run, err := runProcess(ctx, processOptions{
+		Binary: binary, Dir: staged.Dir, Test: c.Test, Limit: limit,
+		Env: environment{Kubeconfig: o.Cluster.Kubeconfig, Home: o.Cluster.Home, Factor: o.Factor},
+	})
+	if err != nil {
+		return c, err
+	}
+	p := places{o.Course, o.Chapter, staged}
+	decide(&c, run, p)
+	if c.Status == verdict.Failed {
+		// Only now: a check that passed has shown itself that the API answers.
+		if err := probe(ctx, o); err != nil {
+			if ctx.Err() != nil {
+				return c, ctx.Err()
+			}
+			was := c.Message
+			c = verdict.Check{Test: c.Test, Step: c.Step, Title: c.Title, Stretch: c.Stretch, MaxScore: c.MaxScore, After: c.After,
+				Status: verdict.Error, Seconds: c.Seconds, Output: c.Output}
+			c.Message = fmt.Sprintf("the cluster does not answer, so this says nothing about your code: %v", err)
+			if was != "" {
+				c.Actual = was
+			}
+		}
+	}
+	p.explain(&c)
+	return c, nil
+}
+
+// probe gives the API server two chances: it may be restarting.
+func probe(ctx context.Context, o Options) error {
+	var err error
+	for range 2 {
+		within, cancel := context.WithTimeout(ctx, time.Duration(5*o.Factor*float64(time.Second)))
+		err = o.Cluster.Probe(within)
+		cancel()
+		if err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// factor is LAB_TIME_FACTOR, or 1.
+func factor() float64 {
+	f, err := strconv.ParseFloat(os.Getenv("LAB_TIME_FACTOR"), 64)
+	if err != nil || f <= 0 {
+		return 1
+	}
+	return f
+}
+
+func seconds(d time.Duration) float64 {
+	return float64(d.Round(time.Millisecond)) / float64(time.Second)
+}
+
+// share takes the cluster for one check: together with others, or alone. The
+// lock holds between terminals too; it waits for its turn.
+func share(ctx context.Context, home string, alone bool) (unlock func(), err error) {
+	path := filepath.Join(home, "cluster.lock")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, fmt.Errorf("lock the cluster: %w", err)
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		unlock, err := tryShare(path, alone)
+		if err != nil {
+			return nil, fmt.Errorf("lock the cluster: %w", err)
+		}
+		if unlock != nil {
+			return unlock, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// noGo says that there is no toolchain.
+func noGo(err error) error {
+	return hint.New("install Go 1.26 or newer from https://go.dev/dl and put its bin folder on PATH", "run go: %w", errors.Unwrap(err))
+}

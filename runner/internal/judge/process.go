@@ -1,0 +1,170 @@
+package judge
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/controllings/controllings/todo/channel"
+)
+
+type processOptions struct {
+	Binary, Dir, Test string
+	Limit             time.Duration
+	Env               environment
+}
+
+type environment struct {
+	Kubeconfig, Home string
+	Factor           float64
+}
+
+// run is what a check's process did.
+type run struct {
+	Messages []channel.Message
+	Flooded  bool // it sent more reports than are read
+	Exit     int  // -1 when a signal ended it
+	Signal   syscall.Signal
+	TimedOut bool // by the runner or by the test binary itself
+	Limit    time.Duration
+	Output   string
+	Elapsed  time.Duration
+}
+
+const (
+	// killGrace is how long after its limit a process is killed that did not
+	// end itself with a trace.
+	killGrace = 2 * time.Second
+	// maxReports bounds what a process may send over the channel, in bytes.
+	maxReports = 1 << 20
+)
+
+// runProcess runs one check and waits for it, whatever it does: it gets its
+// limit, then it and all that it started in its group is killed.
+func runProcess(ctx context.Context, o processOptions) (*run, error) {
+	private, err := os.MkdirTemp("", "lab-check-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the check: %w", err)
+	}
+	defer os.RemoveAll(private)
+	for _, d := range []string{"home", "tmp"} {
+		if err := os.Mkdir(filepath.Join(private, d), 0o700); err != nil {
+			return nil, fmt.Errorf("make a folder for the check: %w", err)
+		}
+	}
+	reports, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make the check's channel: %w", err)
+	}
+	defer reports.Close()
+	word := rand.Text()
+
+	output := &bounded{}
+	cmd := exec.Command(o.Binary,
+		"-test.run=^"+o.Test+"$", "-test.count=1", "-test.timeout="+o.Limit.String(),
+		"-test.paniconexit0") // an os.Exit(0) in the middle then shows its own line
+	cmd.Dir = o.Dir
+	cmd.Env = append(o.Env.list(os.Environ(), private),
+		channel.EnvFD+"=3", channel.EnvWord+"="+word)
+	cmd.ExtraFiles = []*os.File{theirs}
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.WaitDelay = time.Second // a grandchild may hold the output open
+	ownGroup(cmd)
+
+	begin := time.Now()
+	err = cmd.Start()
+	theirs.Close()
+	if err != nil {
+		return nil, fmt.Errorf("start check %s: %w", o.Test, err)
+	}
+
+	type received struct {
+		messages []channel.Message
+		err      error
+	}
+	read := make(chan received, 1)
+	go func() {
+		m, err := channel.Read(reports, word, maxReports)
+		if errors.Is(err, channel.ErrTooLong) {
+			_, _ = io.Copy(io.Discard, reports)
+		}
+		read <- received{m, err}
+	}()
+	waited := make(chan error, 1)
+	go func() { waited <- cmd.Wait() }()
+
+	killed := false
+	limit := time.NewTimer(o.Limit + killGrace)
+	defer limit.Stop()
+	select {
+	case <-waited:
+	case <-limit.C:
+		killed = true
+		killGroup(cmd.Process.Pid)
+		<-waited
+	case <-ctx.Done():
+		killGroup(cmd.Process.Pid)
+		<-waited
+		return nil, ctx.Err()
+	}
+	killGroup(cmd.Process.Pid) // what it started and left
+	// Whoever still holds the pipe has no say any more.
+	_ = reports.SetReadDeadline(time.Now().Add(time.Second))
+	got := <-read
+
+	r := &run{
+		Messages: got.messages,
+		Flooded:  errors.Is(got.err, channel.ErrTooLong),
+		Exit:     cmd.ProcessState.ExitCode(),
+		Limit:    o.Limit,
+		Output:   output.String(),
+		Elapsed:  time.Since(begin),
+	}
+	r.TimedOut = killed || strings.Contains(r.Output, "panic: test timed out after ")
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		r.Signal = ws.Signal()
+	}
+	return r, nil
+}
+
+// list is the environment of a check: the user's, without what could lead it to
+// another cluster or into the user's home.
+func (e environment) list(env []string, private string) []string {
+	var kept []string
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		switch {
+		case name == "KUBECONFIG", name == "HOME", name == "TMPDIR", name == "PWD",
+			strings.HasPrefix(name, "KUBERNETES_SERVICE_"), strings.HasPrefix(name, "LAB_"),
+			strings.HasPrefix(name, "XDG_"), name == "GOTRACEBACK", name == "GORACE":
+		default:
+			kept = append(kept, v)
+		}
+	}
+	return append(kept,
+		"HOME="+filepath.Join(private, "home"),
+		"TMPDIR="+filepath.Join(private, "tmp"),
+		"GOTRACEBACK=single",
+		"LAB_KUBECONFIG="+e.Kubeconfig,
+		"LAB_HOME="+e.Home,
+		"LAB_TIME_FACTOR="+strconv.FormatFloat(e.Factor, 'g', -1, 64),
+	)
+}
+
+// ownGroup gives a child a process group of its own: it does not see the
+// terminal's Ctrl-C, and killGroup reaches all of it.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { killGroup(cmd.Process.Pid); return nil }
+}
+
+func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
