@@ -32,7 +32,7 @@ func all(ctx context.Context, r *repo.Repo, verb string) error {
 	var failed []string
 	ran := 0
 	for _, s := range subjects {
-		if verb == "update" && s.files == nil {
+		if verb == "update" && !s.updates() {
 			continue
 		}
 		ran++
@@ -59,38 +59,50 @@ func all(ctx context.Context, r *repo.Repo, verb string) error {
 
 // run verifies or updates one subject.
 func (s subject) run(ctx context.Context, r *repo.Repo, verb string) error {
-	var found []repo.Finding
-	if s.files != nil {
-		files, err := s.files(ctx, r)
-		if err != nil {
-			return err
-		}
-		if verb == "update" {
-			return r.Write(os.Stdout, files)
-		}
-		if found, err = r.Drift(files); err != nil {
-			return err
-		}
-	} else {
-		if verb == "update" {
-			return fmt.Errorf("nothing is generated for %s: there is only scripts/verify/%s", s.name, s.name)
-		}
-		var err error
-		if found, err = s.check(ctx, r); err != nil {
-			return err
-		}
+	if verb == "update" {
+		return s.write(ctx, r)
 	}
-	if len(found) == 0 {
-		return nil
+	found, err := s.find(ctx, r)
+	if err != nil || len(found) == 0 {
+		return err
 	}
 	for _, f := range found {
 		fmt.Fprintln(os.Stderr, f)
 	}
-	mend := s.mend
 	if s.files != nil {
-		mend = "run scripts/update/" + s.name
+		return errors.New("run scripts/update/" + s.name)
 	}
-	return errors.New(mend)
+	return errors.New(s.mend)
+}
+
+func (s subject) find(ctx context.Context, r *repo.Repo) ([]repo.Finding, error) {
+	if s.check != nil {
+		return s.check(ctx, r)
+	}
+	files, err := s.files(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return r.Drift(files)
+}
+
+func (s subject) write(ctx context.Context, r *repo.Repo) error {
+	switch {
+	case s.update != nil:
+		return s.update(ctx, r)
+	case s.files == nil:
+		return fmt.Errorf("nothing is generated for %s: there is only scripts/verify/%s", s.name, s.name)
+	}
+	files, err := s.files(ctx, r)
+	if err != nil {
+		return err
+	}
+	if s.keep {
+		if err := r.Keep(ctx, os.Stdout, files); err != nil {
+			return err
+		}
+	}
+	return r.Write(os.Stdout, files)
 }
 
 func names() string {

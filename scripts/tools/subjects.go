@@ -17,14 +17,19 @@ import (
 	"github.com/controllings/controllings/scripts/tools/internal/words"
 )
 
-// A subject is what scripts/verify/NAME proves, and scripts/update/NAME writes
-// where it is generated. It has either files or a check.
+// A subject is what scripts/verify/NAME proves, and scripts/update/NAME mends
+// where a program can. It has either files (generated: verify compares, update
+// writes) or a check.
 type subject struct {
-	name  string
-	files func(context.Context, *repo.Repo) ([]repo.File, error)
-	check func(context.Context, *repo.Repo) ([]repo.Finding, error)
-	mend  string // what to do when the check objects
+	name   string
+	files  func(context.Context, *repo.Repo) ([]repo.File, error)
+	keep   bool // a file may be a learner's work: keep a copy of what is overwritten
+	check  func(context.Context, *repo.Repo) ([]repo.Finding, error)
+	update func(context.Context, *repo.Repo) error // with check; nil: nothing to run
+	mend   string                                  // what to do when the check objects
 }
+
+func (s subject) updates() bool { return s.files != nil || s.update != nil }
 
 // subjects in the order in which they are worth knowing: cheap ones first, and
 // what others build on before them.
@@ -34,10 +39,10 @@ var subjects = []subject{
 	{name: "gowork", files: gowork.Files},
 	{name: "gomod", files: gomod.Files},
 	{name: "versions", check: versions.Check, mend: "change " + versions.File + " or the go.mod named above, then run scripts/update/gomod"},
-	{name: "stubs", files: stubs.Files},
+	{name: "stubs", files: stubs.Files, keep: true},
 	{name: "steps", check: steps.Check, mend: "give the lesson, the stub, the check and its hints one number: see CONTRIBUTING.md"},
 	{name: "links", check: links.Check, mend: "mend the link, or the heading that it names"},
 	{name: "crossbuild", check: crossbuild.Check, mend: "keep what only one system has in files named for it (x_linux.go), with an answer for the others"},
-	{name: "lint", check: lint.Check, mend: "mend what it says; formatting by: go tool -C scripts/tools golangci-lint fmt"},
+	{name: "lint", check: lint.Check, update: lint.Format, mend: "mend what it says; scripts/update/lint formats"},
 	{name: "lessons", files: lessons.Files},
 }

@@ -13,34 +13,51 @@ import (
 	"github.com/controllings/controllings/scripts/tools/internal/repo"
 )
 
-// Check lints the workspace as one (it shares the libraries' types), then each
-// module outside. The linter prints to standard output itself.
+// Check lints all modules. The linter prints to standard output itself.
 func Check(ctx context.Context, r *repo.Repo) ([]repo.Finding, error) {
-	// Built by Go from the module proxy at first, then kept in Go's cache.
+	var found []repo.Finding
+	err := each(ctx, r, "run", func(dir string) {
+		found = append(found, repo.Finding{Path: dir, Text: "golangci-lint objects, see above"})
+	})
+	return found, err
+}
+
+// Format writes what the configured formatters say.
+func Format(ctx context.Context, r *repo.Repo) error {
+	var errs []error
+	err := each(ctx, r, "fmt", func(dir string) {
+		errs = append(errs, fmt.Errorf("%s: golangci-lint can't format it, see above", dir))
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+// each runs the linter over the workspace as one (it shares the libraries' types),
+// then over each module outside, and reports where it failed.
+func each(ctx context.Context, r *repo.Repo, verb string, failed func(dir string)) error {
+	// Built by Go from modules at first, then kept in Go's cache.
 	out, err := repo.Go(ctx, r.Path("scripts/tools"), "tool", "-n", "golangci-lint")
 	if err != nil {
-		return nil, fmt.Errorf("build golangci-lint: %w", err)
+		return fmt.Errorf("build golangci-lint: %w", err)
 	}
 	tool := strings.TrimSpace(string(out))
 	members, err := r.Workspace()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	outside, err := r.OutsideModules()
 	if err != nil {
-		return nil, err
+		return err
 	}
 
-	var found []repo.Finding
 	run := func(dir string, env []string, patterns ...string) error {
-		cmd := exec.CommandContext(ctx, tool, append([]string{"run", "--config", r.Path(".golangci.yml")}, patterns...)...)
+		cmd := exec.CommandContext(ctx, tool, append([]string{verb, "--config", r.Path(".golangci.yml")}, patterns...)...)
 		cmd.Dir = r.Path(dir)
 		cmd.Env = append(os.Environ(), env...)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		err := cmd.Run()
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			found = append(found, repo.Finding{Path: dir, Text: "golangci-lint objects, see above"})
+			failed(dir)
 			return nil
 		}
 		return err
@@ -50,12 +67,12 @@ func Check(ctx context.Context, r *repo.Repo) ([]repo.Finding, error) {
 		all = append(all, "./"+m+"/...")
 	}
 	if err := run(".", []string{"GOFLAGS=-buildvcs=false", "GOWORK=" + r.Path("go.work")}, all...); err != nil {
-		return nil, err
+		return err
 	}
 	for _, m := range outside {
 		if err := run(m, repo.GoEnv(), "./..."); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }

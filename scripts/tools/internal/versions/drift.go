@@ -85,19 +85,19 @@ func (l List) drift(name string, f *modfile.File, outside bool) []repo.Finding {
 		found = append(found, repo.Finding{Path: name, Line: f.Toolchain.Syntax.Start.Line,
 			Text: "a toolchain line would download another Go"})
 	}
-	replaced := map[string]string{}
+	replaced := map[string]bool{}
 	for _, rep := range f.Replace {
+		replaced[rep.Old.Path] = true
 		if rep.New.Version == "" {
 			continue // a folder
 		}
-		replaced[rep.Old.Path] = rep.New.Version
 		if want, ok := l.want(rep.New.Path); ok && rep.New.Version != want {
 			found = append(found, repo.Finding{Path: name, Line: rep.Syntax.Start.Line,
 				Text: fmt.Sprintf("%s is replaced by %s, but %s in %s", rep.Old.Path, rep.New.Version, want, File)})
 		}
 	}
 	for _, req := range f.Require {
-		if _, ok := replaced[req.Mod.Path]; ok {
+		if replaced[req.Mod.Path] {
 			continue
 		}
 		// What Kubernetes or a linter needs below itself is their choice.
