@@ -17,6 +17,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -54,8 +55,21 @@ func Files(ctx context.Context, r *repo.Repo) ([]repo.File, error) {
 			return nil, err
 		}
 	}
-	for _, dir := range members {
-		if err := g.start(ctx, dir); err != nil {
+	// First those that others build on: a chapter would take over what is stale
+	// in testbed.
+	byHand, chapters := g.split()
+	for _, dir := range byHand {
+		if err := g.edit(dir, g.pin); err != nil {
+			return nil, err
+		}
+	}
+	for _, dir := range byHand {
+		if err := g.tidy(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	for _, dir := range chapters {
+		if err := g.generate(ctx, dir); err != nil {
 			return nil, err
 		}
 	}
@@ -79,6 +93,18 @@ type generator struct {
 // isChapter says whether the module is generated as a whole.
 func isChapter(dir string) bool {
 	return strings.HasPrefix(dir, "chapters/") || strings.HasPrefix(dir, "solutions/")
+}
+
+// split returns the members whose requirements are written by hand, and the others.
+func (g *generator) split() (byHand, chapters []string) {
+	for _, dir := range g.members {
+		if isChapter(dir) {
+			chapters = append(chapters, dir)
+		} else {
+			byHand = append(byHand, dir)
+		}
+	}
+	return byHand, chapters
 }
 
 // stage copies the module's Go files, go.mod and go.sum.
@@ -106,11 +132,8 @@ func (g *generator) stage(dir string) error {
 	return nil
 }
 
-// start writes the module's go.mod with the listed versions and tidies it.
-func (g *generator) start(ctx context.Context, dir string) error {
-	if !isChapter(dir) {
-		return g.edit(ctx, dir, g.pin)
-	}
+// generate writes the go.mod of a chapter or a solution and tidies it.
+func (g *generator) generate(ctx context.Context, dir string) error {
 	imports, err := g.imports(dir)
 	if err != nil {
 		return err
@@ -199,10 +222,16 @@ func (g *generator) fresh(dir string, modules map[string]string) *modfile.File {
 }
 
 // pin sets the Go version and the listed versions in a module written by hand.
+// What is indirect goes: tidy finds it again, at the lowest version that serves,
+// so that nothing remains of a go get somewhere.
 func (g *generator) pin(f *modfile.File) {
 	must(f.AddGoStmt(g.list.Go))
 	f.DropToolchainStmt()
-	for _, req := range f.Require {
+	for _, req := range slices.Clone(f.Require) {
+		if req.Indirect {
+			must(f.DropRequire(req.Mod.Path))
+			continue
+		}
 		if v, ok := g.list.Modules[req.Mod.Path]; ok && v != req.Mod.Version {
 			must(f.AddRequire(req.Mod.Path, v))
 		}
@@ -305,17 +334,14 @@ func (g *generator) files() ([]repo.File, error) {
 	return files, nil
 }
 
-// edit changes the copy's go.mod and tidies it.
-func (g *generator) edit(ctx context.Context, dir string, change func(*modfile.File)) error {
+// edit changes the copy's go.mod.
+func (g *generator) edit(dir string, change func(*modfile.File)) error {
 	f, err := g.read(dir)
 	if err != nil {
 		return err
 	}
 	change(f)
-	if err := g.write(dir, f); err != nil {
-		return err
-	}
-	return g.tidy(ctx, dir)
+	return g.write(dir, f)
 }
 
 func (g *generator) tidy(ctx context.Context, dir string) error {

@@ -150,21 +150,34 @@ func TestWhatIsNotListed(t *testing.T) {
 func TestSyncRaisesWhatIsIndirect(t *testing.T) {
 	keepAsItIs(t)
 	r := tree.New(t, course)
-	tree.Write(t, r.Root, `
--- todo/go.mod --
-module github.com/controllings/controllings/todo
-go 1.26.0
-require example.com/deep v1.0.0 // indirect
--- testbed/go.mod --
-module github.com/controllings/controllings/testbed
-go 1.26.0
-require example.com/deep v1.3.0 // indirect
-`)
+	// As tidy would leave it, where one member's dependencies ask for more.
+	first := map[string]bool{}
+	tidyCommand = func(_ context.Context, dir string) error {
+		name := filepath.Base(dir)
+		if v, ok := map[string]string{"todo": "v1.0.0", "testbed": "v1.3.0"}[name]; ok && !first[name] {
+			first[name] = true
+			tree.Write(t, dir, "-- go.mod --\nmodule github.com/controllings/controllings/"+name+"\ngo 1.26.0\nrequire example.com/deep "+v+" // indirect\n")
+		}
+		return nil
+	}
 	files, err := Files(t.Context(), r)
 	require.NoError(t, err)
 	for _, f := range files {
 		if f.Path == "todo/go.mod" {
 			require.Contains(t, string(f.Data), "require example.com/deep v1.3.0 // indirect")
+		}
+	}
+}
+
+func TestALeftoverOfGoGetGoes(t *testing.T) {
+	keepAsItIs(t)
+	r := tree.New(t, course)
+	tree.Write(t, r.Root, "-- todo/go.mod --\nmodule github.com/controllings/controllings/todo\ngo 1.26.0\nrequire example.com/deep v1.9.0 // indirect\n")
+	files, err := Files(t.Context(), r)
+	require.NoError(t, err)
+	for _, f := range files {
+		if f.Path == "todo/go.mod" {
+			require.NotContains(t, string(f.Data), "example.com/deep")
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Elision, alone in a line of output, stands for any number of lines.
-const Elision = "…"
+// elision, alone in a line of output, stands for any number of lines.
+const elision = "…"
 
 var (
 	directive = regexp.MustCompile(`^<!-- (run|not run): (.*\S) -->$`)
@@ -99,7 +99,7 @@ func same(shown, got []string) bool {
 	s, g, star, mark := 0, 0, -1, 0
 	for g < len(got) {
 		switch {
-		case s < len(shown) && shown[s] == Elision:
+		case s < len(shown) && shown[s] == elision:
 			star, mark = s, g
 			s++
 		case s < len(shown) && shown[s] == got[g]:
@@ -112,7 +112,7 @@ func same(shown, got []string) bool {
 			return false
 		}
 	}
-	for s < len(shown) && shown[s] == Elision {
+	for s < len(shown) && shown[s] == elision {
 		s++
 	}
 	return s == len(shown)

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
 
 	"github.com/controllings/controllings/scripts/tools/internal/repo"
 )
