@@ -70,10 +70,6 @@ func Ensure(dir string, o Options) (*PKI, error) {
 	if err != nil {
 		return nil, err
 	}
-	etcdCA, err := e.authority("etcd-ca", "etcd-ca")
-	if err != nil {
-		return nil, err
-	}
 	frontCA, err := e.authority("front-proxy-ca", "front-proxy-ca")
 	if err != nil {
 		return nil, err
@@ -89,9 +85,6 @@ func Ensure(dir string, o Options) (*PKI, error) {
 			"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
 			"kubernetes.default.svc.cluster.local",
 		}, by: ca},
-		// etcd dials itself for its gRPC gateway, so its certificate is a client's too.
-		{file: "etcd", user: "etcd", server: true, client: true, ips: loopback, names: []string{"localhost"}, by: etcdCA},
-		{file: "apiserver-etcd-client", user: "kube-apiserver-etcd-client", client: true, by: etcdCA},
 		{file: "front-proxy-client", user: "front-proxy-client", client: true, by: frontCA},
 	} {
 		if _, err := e.leaf(l); err != nil {

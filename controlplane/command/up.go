@@ -26,7 +26,9 @@ func up() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return d.Up(c.Context(), plane.UpOptions{Nodes: *nodes, Timeout: *timeout, Progress: c.ErrOrStderr()})
+		return d.Up(c.Context(), plane.UpOptions{
+			Nodes: *nodes, Timeout: *timeout, Kubernetes: kubernetesVersion(), Progress: c.ErrOrStderr(),
+		})
 	}
 	return c
 }

@@ -2,7 +2,7 @@ package component
 
 // APIServer is the cluster's front door.
 func APIServer() Component {
-	return Component{Name: "kube-apiserver", Env: runtime("100"), Args: func(c Config) []string {
+	return Component{Name: "kube-apiserver", Args: func(c Config) []string {
 		return []string{
 			"--bind-address=127.0.0.1",
 			"--advertise-address=127.0.0.1",
@@ -12,10 +12,7 @@ func APIServer() Component {
 			// Services here.
 			"--endpoint-reconciler-type=none",
 
-			"--etcd-servers=" + c.Etcd(),
-			"--etcd-cafile=" + PKIDir + "/etcd-ca.crt",
-			"--etcd-certfile=" + PKIDir + "/apiserver-etcd-client.crt",
-			"--etcd-keyfile=" + PKIDir + "/apiserver-etcd-client.key",
+			"--etcd-servers=" + etcdSocket,
 
 			"--tls-cert-file=" + PKIDir + "/apiserver.crt",
 			"--tls-private-key-file=" + PKIDir + "/apiserver.key",

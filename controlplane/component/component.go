@@ -7,15 +7,11 @@ import (
 
 // Config is what the components' flags depend on.
 type Config struct {
-	APIPort  int // of kube-apiserver, on 127.0.0.1
-	EtcdPort int // of etcd, on 127.0.0.1
+	APIPort int // of kube-apiserver, on 127.0.0.1
 }
 
 // Server is the API server's address.
 func (c Config) Server() string { return fmt.Sprintf("https://127.0.0.1:%d", c.APIPort) }
-
-// Etcd is etcd's address.
-func (c Config) Etcd() string { return fmt.Sprintf("https://127.0.0.1:%d", c.EtcdPort) }
 
 // Component is a part of the control plane.
 type Component struct {
@@ -24,8 +20,6 @@ type Component struct {
 	Name string
 	// Args returns its flags.
 	Args func(Config) []string
-	// Env holds settings of the Go runtime: see tuning.go.
-	Env []string
 }
 
 // All returns the components in the order in which they are started.

@@ -3,7 +3,7 @@ package component
 // ControllerManager runs the built-in controllers: Deployments, Jobs, garbage
 // collection, namespaces, ServiceAccounts and some thirty more.
 func ControllerManager() Component {
-	return Component{Name: "kube-controller-manager", Env: runtime("100"), Args: func(Config) []string {
+	return Component{Name: "kube-controller-manager", Args: func(Config) []string {
 		return []string{
 			"--kubeconfig=" + Kubeconfig(ControllerManagerClient),
 			// Each controller acts as its own ServiceAccount, with no more

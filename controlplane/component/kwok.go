@@ -4,7 +4,7 @@ package component
 // Pods through their life, by the rules ("stages") in StagesFile. No container
 // ever runs.
 func Kwok() Component {
-	return Component{Name: "kwok", Env: runtime("100"), Args: func(Config) []string {
+	return Component{Name: "kwok", Args: func(Config) []string {
 		return []string{
 			"--kubeconfig=" + Kubeconfig(KwokClient),
 			"--config=" + StagesFile,

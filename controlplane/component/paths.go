@@ -6,6 +6,7 @@ import "net"
 const (
 	EtcdDir     = "etcd"   // etcd's data
 	PKIDir      = "pki"    // keys and certificates
+	TmpDir      = "tmp"    // HOME and TMPDIR of the components; gone when it is down
 	ConfigDir   = "config" // kubeconfigs of the components, kwok's stages
 	StagesFile  = "config/kwok-stages.yaml"
 	ServiceCIDR = "10.96.0.0/16"

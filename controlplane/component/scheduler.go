@@ -2,7 +2,7 @@ package component
 
 // Scheduler gives Pods a node.
 func Scheduler() Component {
-	return Component{Name: "kube-scheduler", Env: runtime("100"), Args: func(Config) []string {
+	return Component{Name: "kube-scheduler", Args: func(Config) []string {
 		return []string{
 			"--kubeconfig=" + Kubeconfig(SchedulerClient),
 			"--leader-elect=false",

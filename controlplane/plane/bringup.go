@@ -9,7 +9,7 @@ import (
 
 // pollEvery is how often the supervisor asks whether something is so. The
 // answers are cheap, and the learner waits for them.
-const pollEvery = 20 * time.Millisecond
+const pollEvery = 40 * time.Millisecond
 
 // bringUp starts the components in an order that keeps two cores busy and
 // nothing waiting: what has a long way to go first, and each of the API's

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/controllings/controllings/controlplane/component"
@@ -34,7 +35,7 @@ func (d Dir) lockFile() string    { return d.path("lock") }
 func (d Dir) stateFile() string   { return d.path("state") }
 func (d Dir) portsFile() string   { return d.path("ports") }
 func (d Dir) versionFile() string { return d.path("version") }
-func (d Dir) tmp() string         { return d.path("tmp") }
+func (d Dir) tmp() string         { return d.path(component.TmpDir) }
 
 // SupervisorName names the supervisor's log.
 const SupervisorName = "supervisor"
@@ -47,4 +48,13 @@ func (d Dir) make() error {
 		}
 	}
 	return nil
+}
+
+// tidy removes what has no meaning while it is down. Only the lock's holder may.
+func (d Dir) tidy() {
+	_ = os.Remove(d.stateFile())
+	_ = os.RemoveAll(d.tmp())
+	for _, s := range component.Sockets() {
+		_ = os.Remove(d.path(s))
+	}
 }

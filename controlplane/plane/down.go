@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"time"
 
@@ -24,8 +23,7 @@ func (d Dir) Down(ctx context.Context) error {
 		}
 		if !locked {
 			// A supervisor that was killed could not tidy up.
-			_ = os.Remove(d.stateFile())
-			_ = os.RemoveAll(d.tmp())
+			d.tidy()
 			return nil
 		}
 		// The lock is held, so the pid in the state file is the holder's.

@@ -11,32 +11,25 @@ import (
 	"github.com/controllings/controllings/controlplane/files"
 )
 
-// choosePorts returns last time's ports where they are still free, so that
-// kubeconfigs handed out stay valid, and free ones otherwise. With fresh it
-// keeps none. Between looking and using, another process may take a port; the
-// component then fails to bind, and the caller chooses again.
-func (d Dir) choosePorts(fresh bool) (component.Config, error) {
+// choosePort returns last time's port of the API server if it is still free, so
+// that kubeconfigs handed out stay valid, and a free one otherwise. With fresh
+// it does not keep the old one. Between looking and using, another process may
+// take the port; the API server then fails to bind, and the caller chooses
+// again.
+func (d Dir) choosePort(fresh bool) (component.Config, error) {
 	var c component.Config
 	if data, err := os.ReadFile(d.portsFile()); err == nil && !fresh {
 		_ = json.Unmarshal(data, &c) // unreadable is the same as none
 	}
-	var open []net.Listener // held until all are chosen, so that no two are the same
-	defer func() {
-		for _, l := range open {
-			_ = l.Close()
-		}
-	}()
-	for _, p := range []*int{&c.APIPort, &c.EtcdPort} {
-		l, err := net.Listen("tcp", loopback(*p))
-		if err != nil {
-			l, err = net.Listen("tcp", loopback(0))
-		}
-		if err != nil {
-			return c, withHint(fmt.Errorf("find a free port on 127.0.0.1: %w", err), "see whether a firewall or sandbox forbids listening on 127.0.0.1")
-		}
-		open = append(open, l)
-		*p = l.Addr().(*net.TCPAddr).Port
+	l, err := net.Listen("tcp", loopback(c.APIPort))
+	if err != nil {
+		l, err = net.Listen("tcp", loopback(0))
 	}
+	if err != nil {
+		return c, withHint(fmt.Errorf("find a free port on 127.0.0.1: %w", err), "see whether a firewall or sandbox forbids listening on 127.0.0.1")
+	}
+	c.APIPort = l.Addr().(*net.TCPAddr).Port
+	_ = l.Close()
 	data, err := json.Marshal(c)
 	if err != nil {
 		return c, err

@@ -18,6 +18,7 @@ import (
 	"github.com/controllings/controllings/controlplane/component"
 	"github.com/controllings/controllings/controlplane/files"
 	"github.com/controllings/controllings/controlplane/supervise"
+	"github.com/controllings/controllings/controlplane/warmup"
 )
 
 // The descriptors that Up hands to the supervisor.
@@ -29,7 +30,7 @@ const (
 
 // The descriptors that the supervisor hands to each component.
 const (
-	FDLifeline = 3 // see supervise.Tether
+	fdLifeline = 3 // see supervise.Tether
 	fdKeepLock = 4 // DIR/lock: it is free only when the last component is gone
 )
 
@@ -93,10 +94,7 @@ func (d Dir) Run(o RunOptions) error {
 }
 
 func (s *supervisor) run(ctx context.Context) (err error) {
-	defer func() {
-		_ = os.Remove(s.dir.stateFile())
-		_ = os.RemoveAll(s.dir.tmp())
-	}()
+	defer s.dir.tidy()
 	if s.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
@@ -127,6 +125,7 @@ func (s *supervisor) run(ctx context.Context) (err error) {
 	s.enter(phaseReady)
 	s.report.send(message{Ready: true, Say: fmt.Sprintf("cluster is ready after %s: %s", s.took(), s.ports.Server())})
 	log.Printf("ready after %s", s.took())
+	warmup.After(warm, gcPercent) // the supervisor is a small program in a big file
 
 	<-ctx.Done()
 	log.Print("told to stop")
@@ -212,7 +211,7 @@ func (s *supervisor) prepare() (*certs.PKI, error) {
 // attempt starts the components once, and waits until the cluster is usable.
 // When it fails, none of them is left.
 func (s *supervisor) attempt(ctx context.Context, pki *certs.PKI, freshPorts bool) (err error) {
-	ports, err := s.dir.choosePorts(freshPorts)
+	ports, err := s.dir.choosePort(freshPorts)
 	if err != nil {
 		return err
 	}
@@ -262,7 +261,7 @@ func (s *supervisor) launch(name string) error {
 			"HOME=" + s.dir.tmp(),
 			"TMPDIR=" + s.dir.tmp(),
 			TetherEnv + "=1",
-		}, c.Env...),
+		}, warmup.Env()...),
 		Log:     s.dir.Log(c.Name),
 		Inherit: []*os.File{s.line.File(), s.lock.File()},
 	})
@@ -272,6 +271,13 @@ func (s *supervisor) launch(name string) error {
 // binds itself to its supervisor. Without it, "controlplane etcd" is just etcd.
 const TetherEnv = "CONTROLPLANE_TETHER"
 
+// How long a component counts as starting, and how tight its memory is kept
+// after that: see package warmup.
+const (
+	warm      = 8 * time.Second
+	gcPercent = 60
+)
+
 // Tether binds a component's process to the supervisor that started it.
 func Tether() {
 	if os.Getenv(TetherEnv) == "" {
@@ -279,7 +285,8 @@ func Tether() {
 	}
 	_ = os.Unsetenv(TetherEnv)
 	syscall.CloseOnExec(fdKeepLock)
-	supervise.Tether(FDLifeline)
+	supervise.Tether(fdLifeline)
+	warmup.After(warm, gcPercent)
 }
 
 // stop ends the components, etcd after those that write to it.

@@ -20,6 +20,9 @@ type UpOptions struct {
 	Nodes    int           // simulated nodes
 	Timeout  time.Duration // for all of it
 	Progress io.Writer     // lines for a person
+	// Kubernetes is this program's version. A cluster of another one, started
+	// before this program was built, is started anew.
+	Kubernetes string
 }
 
 // SuperviseCommand is the hidden command by which this program becomes the
@@ -46,10 +49,14 @@ func (d Dir) Up(ctx context.Context, o UpOptions) error {
 		}
 		st := d.Status(ctx)
 		switch {
-		case st.State == Up:
+		case st.State == Up && st.Kubernetes == o.Kubernetes:
 			return nil
-		case st.broken:
-			fmt.Fprintln(o.Progress, "a part of the control plane has failed: starting all of it anew")
+		case st.State == Up || st.broken:
+			why := st.Reason
+			if !st.broken {
+				why = "it is Kubernetes " + st.Kubernetes
+			}
+			fmt.Fprintf(o.Progress, "%s: starting the control plane anew\n", why)
 			if err := d.Down(ctx); err != nil {
 				return err
 			}
@@ -71,7 +78,7 @@ func (d Dir) Up(ctx context.Context, o UpOptions) error {
 func (d Dir) start(ctx context.Context, lock *supervise.Lock, o UpOptions) error {
 	defer lock.Close()
 	// What an earlier run left that did not end by itself.
-	_ = os.Remove(d.stateFile())
+	d.tidy()
 	if err := d.make(); err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (p *process) keep(cmd *exec.Cmd) {
 			}
 			again = p.group.forgiving && p.status.Restarts < len(p.group.o.Backoff)
 			if !again {
-				p.status.State, p.status.Log = Failed, Tail(p.spec.Log, p.group.o.LogLines)
+				p.status.State, p.status.Log = Failed, Telling(Tail(p.spec.Log, 200), p.group.o.LogLines)
 				return
 			}
 			pause = p.group.o.Backoff[p.status.Restarts]

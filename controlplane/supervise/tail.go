@@ -53,3 +53,17 @@ func ReadFrom(path string, offset int64) (lines []string, next int64) {
 	}
 	return strings.Split(string(data[:end]), "\n"), offset + int64(end) + 1
 }
+
+// Telling returns the last n of lines that are not part of a Go stack trace:
+// what was printed before the trace is why there is one.
+func Telling(lines []string, n int) []string {
+	var out []string
+	for i, l := range lines {
+		inFrame := strings.HasPrefix(l, "\t")
+		ofFrame := i+1 < len(lines) && strings.HasPrefix(lines[i+1], "\t")
+		if l != "" && !inFrame && !ofFrame {
+			out = append(out, l)
+		}
+	}
+	return out[max(0, len(out)-n):]
+}

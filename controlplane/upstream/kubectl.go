@@ -3,6 +3,7 @@ package upstream
 import (
 	"os"
 
+	_ "github.com/controllings/controllings/controlplane/upstream/english" // before kubectl
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	"k8s.io/component-base/cli"
 	"k8s.io/component-base/logs"
