@@ -72,7 +72,7 @@ func emptyHead(n Name) string {
 	case Mistake:
 		return "Title:\nWrong:\nRejected-By:\nSays:\nSource:\n"
 	case Alternative:
-		return "Title:\n"
+		return "Title:\nRight:\n"
 	default:
 		return ""
 	}
@@ -149,7 +149,8 @@ func (p *Patch) GoodHead(n Name) error {
 		need("Source", p.Source)
 	case Alternative:
 		need("Title", p.Title)
-		if p.RejectedBy+p.Says != "" {
+		need("Right", p.Right)
+		if p.RejectedBy+p.Says+p.Wrong != "" {
 			return fmt.Errorf("%s is an alternative: no check rejects it", n)
 		}
 	}
@@ -171,6 +172,7 @@ func writePatch(ctx context.Context, c *course.Course, ch *course.Chapter, n Nam
 	if text == "" {
 		return hint.New("change a file first", "%s is the solution: nothing to write", n)
 	}
+	text = withoutHashes(text)
 	if head = strings.TrimRight(head, "\n"); head != "" {
 		head += "\n\n"
 	}
@@ -187,4 +189,23 @@ func writePatch(ctx context.Context, c *course.Course, ch *course.Chapter, n Nam
 		return fmt.Errorf("%s, applied, is not what was laid out", c.Rel(patch))
 	}
 	return replaceFile(patch, []byte(head+text))
+}
+
+// withoutHashes drops git's own lines before a file's --- and +++: their hashes
+// would change with every change of the solution, and say nothing.
+func withoutHashes(diff string) string {
+	var b strings.Builder
+	inHead := false
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "diff --git "):
+			inHead = true
+		case strings.HasPrefix(line, "--- "):
+			inHead = false
+		}
+		if !inHead {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }

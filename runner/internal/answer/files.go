@@ -80,7 +80,7 @@ func mine(c *course.Course, ch *course.Chapter) (Files, error) {
 			}
 			return nil
 		}
-		if _, listed := files[rel]; listed || !theirs(d) {
+		if _, listed := files[rel]; listed || !theirs(d) || given(ch, rel) {
 			return nil
 		}
 		data, err := os.ReadFile(p)
@@ -102,6 +102,16 @@ func theirs(d fs.DirEntry) bool {
 	n := d.Name()
 	return d.Type().IsRegular() && strings.HasSuffix(n, ".go") && !strings.HasSuffix(n, "_test.go") &&
 		n != "deps.go" && !strings.HasPrefix(n, ".") && !strings.HasPrefix(n, "_")
+}
+
+// given says whether a Go file is the course's: one that the solution has under
+// the same name, and that files: does not hand to the learner.
+func given(ch *course.Chapter, rel string) bool {
+	if slices.Contains(ch.Files, rel) || !strings.HasSuffix(rel, ".go") || path.Base(rel) == "deps.go" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(ch.Solution, filepath.FromSlash(rel)))
+	return err == nil
 }
 
 func skipDir(p, name string) bool {

@@ -15,7 +15,8 @@ import (
 // diff against the solution, with a/ and b/ paths from the chapter's folder.
 type Patch struct {
 	Title      string
-	Wrong      string // what is wrong, and why
+	Wrong      string // of a mistake: what is wrong, and why
+	Right      string // of an alternative: why it is right too
 	RejectedBy string // the check that must fail
 	Says       string // words that its message must hold
 	Source     string // where this was seen
@@ -25,7 +26,7 @@ type Patch struct {
 }
 
 // heads are the words a head may hold, in the order they are written.
-var heads = []string{"Title", "Wrong", "Rejected-By", "Says", "Source"}
+var heads = []string{"Title", "Wrong", "Right", "Rejected-By", "Says", "Source"}
 
 // ReadPatch reads a patch file. Its errors name file and line.
 func ReadPatch(path, shown string) (*Patch, error) {
@@ -41,7 +42,7 @@ func ReadPatch(path, shown string) (*Patch, error) {
 
 func parsePatch(data, shown string) (*Patch, error) {
 	p := &Patch{}
-	fields := map[string]*string{"Title": &p.Title, "Wrong": &p.Wrong, "Rejected-By": &p.RejectedBy, "Says": &p.Says, "Source": &p.Source}
+	fields := map[string]*string{"Title": &p.Title, "Wrong": &p.Wrong, "Right": &p.Right, "Rejected-By": &p.RejectedBy, "Says": &p.Says, "Source": &p.Source}
 	var current *string
 	rest, line := data, 0
 	for rest != "" {

@@ -138,7 +138,7 @@ func (s *Staged) addCourse(c *course.Course, ch *course.Chapter, want map[string
 			}
 			return nil
 		}
-		courses := rel == "go.sum" || strings.HasSuffix(rel, "_test.go") ||
+		courses := rel == "go.sum" || strings.HasSuffix(rel, "_test.go") || given(ch, rel) ||
 			strings.HasPrefix(rel, "config/") || strings.HasPrefix(rel, "testdata/")
 		if !courses || !d.Type().IsRegular() {
 			return nil

@@ -165,16 +165,24 @@ func (c *Course) load(id string) (*Chapter, error) {
 			}
 			return nil, hint.New(at.hint, "%s: %s", shown, at.msg)
 		}
-		return nil, hint.New("mend the file; CONTRIBUTING.md says what a chapter.yaml holds", "%s: %s", shown, plainYAML(err))
+		line, msg := plainYAML(err)
+		return nil, hint.New("mend the file; CONTRIBUTING.md says what a chapter.yaml holds", "%s%s: %s", shown, line, msg)
 	}
 	return ch, nil
 }
 
-// plainYAML is the parser's message on one line, without its own name.
-func plainYAML(err error) string {
-	s := strings.TrimPrefix(err.Error(), "yaml: ")
-	s = strings.TrimPrefix(s, "unmarshal errors:\n")
-	return strings.Join(strings.FieldsFunc(strings.TrimSpace(s), func(r rune) bool { return r == '\n' }), "; ")
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
+
+// plainYAML is the parser's first message without the parser's name, and its
+// line as ":12", "" if it gives none.
+func plainYAML(err error) (line, msg string) {
+	msg = strings.TrimPrefix(err.Error(), "yaml: ")
+	msg = strings.TrimPrefix(msg, "unmarshal errors:\n")
+	msg, _, _ = strings.Cut(strings.TrimSpace(msg), "\n")
+	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+		return ":" + m[1], msg[len(m[0]):]
+	}
+	return "", msg
 }
 
 var (

@@ -42,6 +42,7 @@ func compile(ctx context.Context, o Options, staged *answer.Staged) (binary stri
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	ownGroup(cmd)
+	cmd.Cancel = func() error { killGroup(cmd.Process.Pid); return nil }
 
 	if o.Status != nil {
 		slow := time.AfterFunc(slowCompile, func() {
@@ -137,8 +138,9 @@ func readCompiler(out string, staged *answer.Staged) (b *verdict.Build, blame bo
 			b.Advice = "all Go files of the chapter's folder belong to one package: is one of yours from elsewhere?"
 		}
 		switch {
-		case strings.Contains(line, "no required module provides package"):
+		case strings.Contains(line, "no required module provides package"), strings.Contains(line, "cannot find module providing package"):
 			line, _, _ = strings.Cut(line, "; to add it")
+			line = strings.TrimSuffix(line, ": import lookup disabled by -mod=readonly")
 			b.Advice = "the chapter needs only what its go.mod names; the lesson says which packages"
 		case strings.Contains(line, "go get "):
 			continue

@@ -164,7 +164,6 @@ func (e environment) list(env []string, private string) []string {
 // terminal's Ctrl-C, and killGroup reaches all of it.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { killGroup(cmd.Process.Pid); return nil }
 }
 
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -96,7 +97,7 @@ func (t *Text) End(r *verdict.Result) {
 	done, all := r.Passed()
 	fmt.Fprintf(t.W, "\n  %d of %d done", done, all)
 	if stretch, of := r.StretchPassed(); of > 0 {
-		fmt.Fprintf(t.W, ", %d of %d stretch", stretch, of)
+		fmt.Fprintf(t.W, ", %d of %d stretch,", stretch, of)
 	}
 	fmt.Fprintf(t.W, " in %.1f s.", r.Seconds)
 	if r.Status == verdict.Passed {
@@ -104,7 +105,7 @@ func (t *Text) End(r *verdict.Result) {
 		t.after()
 		return
 	}
-	if r.Build == nil && r.Status != verdict.Error && r.Status != verdict.Skipped {
+	if slices.ContainsFunc(r.Checks, func(c verdict.Check) bool { return c.Status == verdict.NotStarted }) {
 		fmt.Fprint(t.W, " Red and · are where you begin: this is no broken install.")
 	}
 	fmt.Fprintln(t.W)
