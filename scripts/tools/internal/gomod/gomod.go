@@ -33,7 +33,15 @@ var tidyCommand = func(ctx context.Context, dir string) error {
 	return err
 }
 
-// Files returns every go.mod, go.sum and deps.go as they should be.
+// graphCommand loads the whole graph of the workspace at dir, which writes its
+// go.work.sum.
+var graphCommand = func(ctx context.Context, dir string) error {
+	env := append(repo.GoEnv(), "GOWORK="+filepath.Join(dir, "go.work"))
+	_, err := repo.Output(ctx, dir, env, "go", "list", "-m", "all")
+	return err
+}
+
+// Files returns every go.mod, go.sum and deps.go, and go.work.sum, as they should be.
 func Files(ctx context.Context, r *repo.Repo) ([]repo.File, error) {
 	list, err := versions.Read(r)
 	if err != nil {
@@ -79,7 +87,12 @@ func Files(ctx context.Context, r *repo.Repo) ([]repo.File, error) {
 	if err := g.listed(); err != nil {
 		return nil, err
 	}
-	return g.files()
+	files, err := g.files()
+	if err != nil {
+		return nil, err
+	}
+	sum, err := g.workSum(ctx)
+	return append(files, sum), err
 }
 
 type generator struct {
@@ -307,6 +320,33 @@ func (g *generator) listed() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// workSum returns go.work.sum: the sums that the members need together and that
+// none has alone. Without it the first go test in a clone would make one.
+func (g *generator) workSum(ctx context.Context) (repo.File, error) {
+	for _, name := range []string{"go.work", "go.work.sum"} {
+		data, err := os.ReadFile(g.repo.Path(name))
+		if errors.Is(err, fs.ErrNotExist) && name == "go.work.sum" {
+			continue
+		}
+		if err != nil {
+			return repo.File{}, err
+		}
+		if err := os.WriteFile(filepath.Join(g.tmp, name), data, 0o644); err != nil {
+			return repo.File{}, err
+		}
+	}
+	sum := repo.File{Path: "go.work.sum"}
+	if err := graphCommand(ctx, g.tmp); err != nil {
+		return sum, err
+	}
+	data, err := os.ReadFile(filepath.Join(g.tmp, sum.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return sum, nil
+	}
+	sum.Data = data
+	return sum, err
 }
 
 // files collects what the copy now holds.

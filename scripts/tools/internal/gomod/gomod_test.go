@@ -75,10 +75,13 @@ Title: another library
 -	"example.com/removed"
 `
 
-// keepAsItIs stands in for go mod tidy, which would ask the network.
+// keepAsItIs stands in for what would ask the network.
 func keepAsItIs(t *testing.T) {
-	was := tidyCommand
-	t.Cleanup(func() { tidyCommand = was })
+	was, graph := tidyCommand, graphCommand
+	t.Cleanup(func() { tidyCommand, graphCommand = was, graph })
+	graphCommand = func(_ context.Context, dir string) error {
+		return os.WriteFile(filepath.Join(dir, "go.work.sum"), []byte("sums\n"), 0o644)
+	}
 	tidyCommand = func(_ context.Context, dir string) error {
 		_, err := os.Stat(filepath.Join(dir, "go.mod"))
 		return err
@@ -98,6 +101,7 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, "module github.com/controllings/controllings/todo\n\ngo 1.26.0\n", got["todo/go.mod"])
 	require.Equal(t, "module github.com/controllings/controllings/testbed\n\ngo 1.26.0\n\nrequire example.com/client v1.2.0\n", got["testbed/go.mod"])
 
+	require.Equal(t, "sums\n", got["go.work.sum"])
 	for _, dir := range []string{"chapters/01-a", "solutions/01-a"} {
 		f, err := modfile.Parse("go.mod", []byte(got[dir+"/go.mod"]), nil)
 		require.NoError(t, err)

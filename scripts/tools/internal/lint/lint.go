@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/controllings/controllings/scripts/tools/internal/repo"
 )
@@ -54,6 +55,9 @@ func each(ctx context.Context, r *repo.Repo, verb string, failed func(dir string
 		cmd.Dir = r.Path(dir)
 		cmd.Env = append(os.Environ(), env...)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		// Killed, it would leave the go command that it started behind.
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		cmd.WaitDelay = 10 * time.Second
 		err := cmd.Run()
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
@@ -70,7 +74,13 @@ func each(ctx context.Context, r *repo.Repo, verb string, failed func(dir string
 		return err
 	}
 	for _, m := range outside {
-		if err := run(m, repo.GoEnv(), "./..."); err != nil {
+		env := repo.GoEnv()
+		if m == "controlplane" {
+			// As bin/controlplane is built, so that the linter finds Kubernetes
+			// compiled instead of compiling it once more.
+			env = append(env, "CGO_ENABLED=0")
+		}
+		if err := run(m, env, "./..."); err != nil {
 			return err
 		}
 	}
