@@ -98,7 +98,9 @@ func (b *Bed) setUp(admin *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	b.background.Go(func() { b.collectStale(running) })
+	collectOnce.Do(func() {
+		b.background.Go(func() { b.collectStale(running) })
+	})
 	return nil
 }
 

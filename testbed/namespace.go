@@ -64,10 +64,15 @@ func (b *Bed) keepAlive(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, heartbeatAnnotation, now())
-			_, _ = b.clients.CoreV1().Namespaces().Patch(ctx, b.namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+			_ = b.beat(ctx)
 		}
 	}
+}
+
+func (b *Bed) beat(ctx context.Context) error {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, heartbeatAnnotation, now())
+	_, err := b.clients.CoreV1().Namespaces().Patch(ctx, b.namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	return err
 }
 
 func now() string { return time.Now().UTC().Format(time.RFC3339) }

@@ -34,7 +34,7 @@ func watchOver(t testing.TB) *report {
 	// fails in the others counts.
 	t.Cleanup(func() {
 		reports.Delete(t.Name())
-		r.finish(panicking())
+		r.finish(unwinding())
 	})
 	return r
 }
@@ -51,17 +51,17 @@ func (r *report) error(err error) {
 	r.final(channel.Message{Event: channel.Error, Failure: &channel.Failure{Message: err.Error()}})
 }
 
-func (r *report) finish(panicking bool) {
+func (r *report) finish(how string) {
 	message := func(s string) *channel.Failure { return &channel.Failure{Message: s} }
 	switch {
-	case panicking:
-		// testing marks a test that panics as failed too late for one that
-		// panics in a clean-up, so ask the stack.
+	case how == byPanic:
 		r.final(channel.Message{Event: channel.Failed, Failure: message("the check panicked: see its output")})
 	case r.t.Failed():
 		r.final(channel.Message{Event: channel.Failed, Failure: message("the check failed: see its output")})
 	case r.t.Skipped():
 		r.final(channel.Message{Event: channel.Skipped})
+	case how == byGoexit: // FailNow and SkipNow do so too, but were seen above
+		r.final(channel.Message{Event: channel.Failed, Failure: message("the check's goroutine was ended by runtime.Goexit")})
 	default:
 		r.final(channel.Message{Event: channel.Passed})
 	}
@@ -88,17 +88,25 @@ func (r *report) send(m channel.Message) {
 	}
 }
 
-// panicking reports whether a panic is on its way up through this goroutine.
-func panicking() bool {
+// How a test's goroutine may come to its clean-ups, other than by returning.
+const (
+	byPanic  = "runtime.gopanic"
+	byGoexit = "runtime.Goexit"
+)
+
+// unwinding returns byPanic or byGoexit if that is why the clean-ups run, and ""
+// if the test has returned. testing marks such a test as failed only after its
+// clean-ups, so t.Failed doesn't tell; the stack does.
+func unwinding() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
 	for {
 		frame, more := frames.Next()
-		if frame.Function == "runtime.gopanic" {
-			return true
+		if frame.Function == byPanic || frame.Function == byGoexit {
+			return frame.Function
 		}
 		if !more {
-			return false
+			return ""
 		}
 	}
 }

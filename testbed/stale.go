@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,16 +20,11 @@ const (
 	maxStale = 10
 )
 
-var collected = make(chan struct{}, 1) // full once this process has looked
+var collectOnce sync.Once // a process
 
-// collectStale removes the beds whose check was killed. It runs beside the check,
-// once a process, and tries its best: what it doesn't get done, the next one does.
+// collectStale removes the beds whose check was killed. It runs beside the check
+// and tries its best: what it doesn't get done, the next one does.
 func (b *Bed) collectStale(ctx context.Context) {
-	select {
-	case collected <- struct{}{}:
-	default:
-		return
-	}
 	list, err := b.clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: ownerLabel + "=" + ownerValue})
 	if err != nil {
 		return
