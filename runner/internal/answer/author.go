@@ -37,7 +37,7 @@ func Edit(ctx context.Context, c *course.Course, ch *course.Chapter, n Name, aga
 		if changed, err := unsaved(c, ch, dir, files, head); err != nil {
 			return "", err
 		} else if changed {
-			return "", hint.New(fmt.Sprintf("`lab author save %d %s` writes them; `--again` throws them away", ch.Number, n),
+			return "", hint.New(fmt.Sprintf("`bin/lab author save %d %s` writes them; `--again` throws them away", ch.Number, n),
 				"%s has changes that were not saved", c.Rel(dir))
 		}
 	}
@@ -46,7 +46,7 @@ func Edit(ctx context.Context, c *course.Course, ch *course.Chapter, n Name, aga
 	}
 	s := &Staged{Dir: dir, Name: n, unlock: func() {}}
 	if err := s.lay(c, ch, files); err != nil {
-		return "", stageError(c, err)
+		return "", stageError(err)
 	}
 	return dir, writeFile(filepath.Join(dir, HeadFile), []byte(head))
 }
@@ -95,7 +95,7 @@ func desk(c *course.Course, ch *course.Chapter, dir string) (Files, string, erro
 	if err != nil {
 		return nil, "", err
 	}
-	files, err := read(c, dir, ch.Files)
+	files, err := read(c, ch, dir)
 	if err != nil {
 		return nil, "", err
 	}
@@ -119,7 +119,7 @@ func Save(ctx context.Context, c *course.Course, ch *course.Chapter, n Name) (pa
 	dir := DeskDir(c, ch, n)
 	files, head, err := desk(c, ch, dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", hint.New(fmt.Sprintf("`lab author edit %d %s` first", ch.Number, n), "%s is not laid out", n)
+		return "", hint.New(fmt.Sprintf("`bin/lab author edit %d %s` first", ch.Number, n), "%s is not laid out", n)
 	}
 	if err != nil {
 		return "", err

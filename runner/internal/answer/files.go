@@ -64,7 +64,7 @@ func noSuchPatch(ch *course.Chapter, n Name, err error) error {
 // mine is what lies in the chapter's folder: its files:, and the Go files that
 // the learner added there or below. Never a _test.go.
 func mine(c *course.Course, ch *course.Chapter) (Files, error) {
-	files, err := read(c, ch.Dir, ch.Files)
+	files, err := read(c, ch, ch.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +127,11 @@ func solution(c *course.Course, ch *course.Chapter) (Files, error) {
 	if _, err := os.Stat(ch.Solution); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no %s", c.Rel(ch.Solution))
 	}
-	return read(c, ch.Solution, ch.Files)
+	return read(c, ch, ch.Solution)
 }
 
-func read(c *course.Course, dir string, names []string) (Files, error) {
+func read(c *course.Course, ch *course.Chapter, dir string) (Files, error) {
+	names := ch.Files
 	files := Files{}
 	for _, name := range names {
 		p := filepath.Join(dir, filepath.FromSlash(name))
@@ -144,7 +145,7 @@ func read(c *course.Course, dir string, names []string) (Files, error) {
 		files[name] = File{data, c.Rel(p)}
 	}
 	if len(files) == 0 {
-		return nil, hint.New("`lab reset` puts the chapter's files back", "%s holds none of the chapter's files (%s)", c.Rel(dir), strings.Join(names, ", "))
+		return nil, hint.New(fmt.Sprintf("make reset-%d puts them back", ch.Number), "%s holds none of the chapter's files (%s)", c.Rel(dir), strings.Join(names, ", "))
 	}
 	return files, nil
 }
@@ -152,7 +153,7 @@ func read(c *course.Course, dir string, names []string) (Files, error) {
 // apply lays the patch over the solution's files.
 func apply(ctx context.Context, c *course.Course, ch *course.Chapter, base Files, p *Patch, shown string) (Files, error) {
 	if strings.TrimSpace(p.Diff) == "" {
-		return nil, hint.New("below its head a patch holds a unified diff; `lab author edit` writes one", "%s changes nothing", shown)
+		return nil, hint.New("below its head a patch holds a unified diff; `bin/lab author edit` writes one", "%s changes nothing", shown)
 	}
 	for _, f := range p.Touches() {
 		if !slices.Contains(ch.Files, f) {
@@ -173,7 +174,7 @@ func apply(ctx context.Context, c *course.Course, ch *course.Chapter, base Files
 		if exit < 0 {
 			return nil, err
 		}
-		return nil, hint.New(fmt.Sprintf("the solution has changed below it: `lab author rebase %d`", ch.Number), "%s does not apply: %w", shown, firstLine(err))
+		return nil, hint.New(fmt.Sprintf("the solution has changed below it: `bin/lab author rebase %d`", ch.Number), "%s does not apply: %w", shown, firstLine(err))
 	}
 	files := Files{}
 	err = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {

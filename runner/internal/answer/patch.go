@@ -32,7 +32,7 @@ var heads = []string{"Title", "Wrong", "Right", "Rejected-By", "Says", "Source"}
 func ReadPatch(path, shown string) (*Patch, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.New("`lab author edit` makes one", "there is no %s", shown)
+		return nil, hint.New("`bin/lab author edit` makes one", "there is no %s", shown)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", shown, err)

@@ -145,6 +145,6 @@ func lastGood(ctx context.Context, c *course.Course, ch *course.Chapter, p *Patc
 			return old, theirs, nil
 		}
 	}
-	return nil, nil, hint.New(fmt.Sprintf("write it again: remove it, then `lab author edit %d …`", ch.Number),
+	return nil, nil, hint.New(fmt.Sprintf("write it again: remove it, then `bin/lab author edit %d …`", ch.Number),
 		"%s applies to no committed solution", c.Rel(patch))
 }

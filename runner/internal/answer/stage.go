@@ -3,13 +3,11 @@ package answer
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"golang.org/x/mod/modfile"
 
@@ -50,12 +48,12 @@ func Stage(ctx context.Context, c *course.Course, ch *course.Chapter, n Name) (*
 	base := filepath.Join(c.Home, "stage", ch.ID, strings.ReplaceAll(n.String(), "/", "-"))
 	dir, unlock, err := lockedDir(base)
 	if err != nil {
-		return nil, stageError(c, err)
+		return nil, stageError(err)
 	}
 	s := &Staged{Dir: dir, Name: n, unlock: unlock}
 	if err := s.lay(c, ch, files); err != nil {
 		unlock()
-		return nil, stageError(c, err)
+		return nil, stageError(err)
 	}
 	return s, nil
 }
@@ -88,18 +86,8 @@ func lockedDir(base string) (string, func(), error) {
 	return "", nil, fmt.Errorf("a hundred runs hold %q", base)
 }
 
-func stageError(c *course.Course, err error) error {
-	if hint.Of(err) != "" {
-		return err
-	}
-	h := ""
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		h = fmt.Sprintf("free some space, or set LAB_HOME to a folder on another disk (now %s)", c.Home)
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		h = fmt.Sprintf("the runner writes to %s only; set LAB_HOME to a folder that you may write to", c.Home)
-	}
-	return hint.New(h, "stage the answer: %w", err)
+func stageError(err error) error {
+	return fmt.Errorf("stage the answer: %w", err)
 }
 
 // lay writes the module: the answer, the course's checks, config/ and testdata/,
@@ -161,11 +149,11 @@ func stagedMod(c *course.Course, ch *course.Chapter) (data []byte, module string
 	name := filepath.Join(ch.Dir, "go.mod")
 	data, err = os.ReadFile(name)
 	if err != nil {
-		return nil, "", hint.New("`git checkout` it: the course's go.mod is not yours to change", "read %s: %w", c.Rel(name), err)
+		return nil, "", hint.New("put it back with git checkout: the chapter's go.mod is the course's", "read %s: %w", c.Rel(name), err)
 	}
 	f, err := modfile.Parse(c.Rel(name), data, nil)
 	if err != nil {
-		return nil, "", hint.New("`git checkout` it: the course's go.mod is not yours to change", "%w", err)
+		return nil, "", hint.New("put it back with git checkout: the chapter's go.mod is the course's", "%w", err)
 	}
 	if f.Module == nil {
 		return nil, "", fmt.Errorf("%s names no module", c.Rel(name))

@@ -71,10 +71,25 @@ func (a *app) end(ctx context.Context, err error) int {
 	}
 	style := report.StyleFor(a.Stderr)
 	fmt.Fprintf(a.Stderr, "%s %v\n", style.Red("error:"), err)
-	if h := hint.Of(err); h != "" {
+	if h := hintOf(err); h != "" {
 		fmt.Fprintf(a.Stderr, "%s  %s\n", style.Cyan("hint:"), strings.ReplaceAll(h, "\n", "\n       "))
 	}
 	return verdict.ExitError
+}
+
+// hintOf is the error's hint; of a machine's fault that can strike anywhere, a
+// common one.
+func hintOf(err error) string {
+	switch h := hint.Of(err); {
+	case h != "":
+		return h
+	case errors.Is(err, syscall.ENOSPC):
+		return "the disk is full: free some space (`df -h` shows which disk), then run it again"
+	case errors.Is(err, syscall.EROFS), errors.Is(err, os.ErrPermission):
+		return "lab writes to LAB_HOME (default: .lab in the course's folder) and to the folder for temporary files: make them writable, or set LAB_HOME and TMPDIR"
+	default:
+		return ""
+	}
 }
 
 func (a *app) root() *cobra.Command {

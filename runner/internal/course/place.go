@@ -11,8 +11,9 @@ import (
 
 // Heading is a heading of a Markdown file.
 type Heading struct {
-	Text string // without # marks and code marks
+	Text string // without marks, and without the minutes a step takes
 	Line int
+	slug string
 }
 
 // FindHeading looks up "README.md#some-anchor" (as a check's See names it)
@@ -31,8 +32,7 @@ func (ch *Chapter) FindHeading(see string) (file string, h Heading, ok bool) {
 	headings := headings(file)
 	for _, exact := range []bool{true, false} {
 		for _, h := range headings {
-			slug := slug(h.Text)
-			if slug == anchor || (!exact && anchor != "" && strings.HasPrefix(slug, anchor+"-")) {
+			if h.slug == anchor || (!exact && anchor != "" && strings.HasPrefix(h.slug, anchor+"-")) {
 				return file, h, true
 			}
 		}
@@ -44,7 +44,7 @@ func (ch *Chapter) FindHeading(see string) (file string, h Heading, ok bool) {
 // "Step 1.2".
 func (ch *Chapter) StepHeading(step string) (file string, h Heading, ok bool) {
 	file = filepath.Join(ch.Dir, "README.md")
-	word := regexp.MustCompile(`(?i)\bstep ` + regexp.QuoteMeta(step) + `(\D|$)`)
+	word := regexp.MustCompile(`(?i)\bstep ` + regexp.QuoteMeta(step) + `([^.\d]|\.\D|\.?$)`)
 	for _, h := range headings(file) {
 		if word.MatchString(h.Text) {
 			return file, h, true
@@ -56,6 +56,28 @@ func (ch *Chapter) StepHeading(step string) (file string, h Heading, ok bool) {
 	}
 	return "", Heading{}, false
 }
+
+// StepFunc finds the function that a step is about: the lesson's heading of the
+// step names file and function, as in "Step 1.2 · … (pods.go, RunningPods)".
+// The file is looked for under dir.
+func (ch *Chapter) StepFunc(dir, step string) (file string, line int, ok bool) {
+	_, heading, ok := ch.StepHeading(step)
+	if !ok {
+		return "", 0, false
+	}
+	m := fileAndFunc.FindStringSubmatch(heading.Text)
+	if m == nil {
+		return "", 0, false
+	}
+	decl := regexp.MustCompile(`^func (\([^)]*\) )?` + m[2] + `\b`)
+	n, _ := grep(filepath.Join(dir, filepath.FromSlash(m[1])), decl, "")
+	return m[1], n, n > 0
+}
+
+var (
+	fileAndFunc = regexp.MustCompile(`\(([\w/-]+\.go), (?:\w+\.)?(\w+)`)
+	minutes     = regexp.MustCompile(` · \d+ min$`)
+)
 
 // FindTODO finds "TODO(step)" in the answer's files under dir.
 func (ch *Chapter) FindTODO(dir, step string) (file string, line int, ok bool) {
@@ -104,14 +126,15 @@ func headings(file string) []Heading {
 		}
 		text := strings.TrimLeft(t, "#")
 		if strings.HasPrefix(text, " ") {
-			found = append(found, Heading{Text: plain(strings.TrimSpace(text)), Line: n})
+			text = strings.TrimSpace(text)
+			found = append(found, Heading{Text: plain(text), Line: n, slug: slug(strings.ReplaceAll(text, "**", ""))})
 		}
 	}
 	return found
 }
 
 func plain(markdown string) string {
-	return strings.NewReplacer("`", "", "**", "").Replace(markdown)
+	return minutes.ReplaceAllString(strings.NewReplacer("`", "", "**", "").Replace(markdown), "")
 }
 
 // slug is GitHub's anchor of a heading.

@@ -146,26 +146,23 @@ func (p places) explain(c *verdict.Check) {
 	if c.Where == nil && len(c.Frames) > 0 {
 		c.Where = &c.Frames[0]
 	}
-	if c.Where == nil {
-		if rel, line, ok := p.chapter.FindTODO(p.staged.Dir, c.Step); ok {
+	for _, find := range []func(dir, step string) (string, int, bool){p.chapter.FindTODO, p.chapter.StepFunc} {
+		if c.Where != nil {
+			break
+		}
+		if rel, line, ok := find(p.staged.Dir, c.Step); ok {
 			if shown, ok := p.staged.Origin(rel); ok {
 				c.Where = &verdict.Place{File: shown, Line: line}
 			}
 		}
 	}
-	file, heading, ok := "", "", false
-	line := 0
-	if c.See != "" {
-		f, h, found := p.chapter.FindHeading(c.See)
-		file, heading, line, ok = f, h.Text, h.Line, found
-	}
-	if !ok {
-		f, h, found := p.chapter.StepHeading(c.Step)
-		file, heading, line, ok = f, h.Text, h.Line, found
+	file, heading, ok := p.chapter.FindHeading(c.See)
+	if c.See == "" || !ok {
+		file, heading, ok = p.chapter.StepHeading(c.Step)
 	}
 	if ok {
-		c.SeeAt = verdict.Place{File: p.course.Rel(file), Line: line}
-		c.SeeTitle = heading
+		c.SeeAt = verdict.Place{File: p.course.Rel(file), Line: heading.Line}
+		c.SeeTitle = heading.Text
 	}
 }
 

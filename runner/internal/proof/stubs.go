@@ -17,7 +17,7 @@ func Stubs(ctx context.Context, c *course.Course, ch *course.Chapter) []string {
 	}
 	var problems []string
 	for _, name := range differ {
-		problems = append(problems, fmt.Sprintf("chapters/%s/%s is not the solution plus stub.patch: `lab reset %d` makes it so, `lab author edit %d stub` changes the patch", ch.ID, name, ch.Number, ch.Number))
+		problems = append(problems, fmt.Sprintf("chapters/%s/%s is not the solution plus stub.patch: `bin/lab reset %d` makes it so, `bin/lab author edit %d stub` changes the patch", ch.ID, name, ch.Number, ch.Number))
 	}
 	return problems
 }

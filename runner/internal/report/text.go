@@ -111,9 +111,6 @@ func (t *Text) End(r *verdict.Result) {
 	fmt.Fprintln(t.W)
 	if r.Build != nil {
 		fmt.Fprintln(t.W)
-		if r.Build.First != nil {
-			t.line("where", at(*r.Build.First))
-		}
 		t.line("next", "mend what the compiler names, then "+t.Command)
 		return
 	}
@@ -156,7 +153,7 @@ func (t *Text) explain(c *verdict.Check) {
 		fmt.Fprintf(t.W, "\n%s %s  %s\n", t.Style.Red(mark), c.Step, t.Style.Bold(c.Title))
 		t.line("seen", c.Message)
 		if c.Status == verdict.Error {
-			t.line("next", "`lab cluster status` says how the cluster is; then "+t.Command)
+			t.line("next", "make cluster-status says how the cluster is; then "+t.Command)
 		}
 		return
 	default:
