@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/controllings/controllings/controlplane/supervise"
 )
 
 // pollEvery is how often the supervisor asks whether something is so. The
@@ -12,30 +14,42 @@ import (
 const pollEvery = 40 * time.Millisecond
 
 // bringUp starts the components in an order that keeps two cores busy and
-// nothing waiting: what has a long way to go first, and each of the API's
-// clients at the moment the API answers (before, they would try in vain, and
-// try again only a second later).
+// nothing waiting. The API server has the longest way to go, and etcd is what it
+// needs first. Its clients are loaded meanwhile, but let go only when it
+// answers: before, they would try in vain, and try again a whole second later.
+// The controller manager goes first, because every Pod waits for what it makes.
 func (s *supervisor) bringUp(ctx context.Context, a *api) error {
-	for _, c := range []string{"etcd", "kube-apiserver"} {
-		if err := s.launch(c); err != nil {
+	open, err := supervise.NewGate()
+	if err != nil {
+		return err
+	}
+	open.Open()
+	for _, c := range []struct {
+		name string
+		gate *supervise.Gate
+	}{
+		{"etcd", open},
+		{"kube-apiserver", open},
+		{"kube-controller-manager", s.apiReady},
+		{"kube-scheduler", s.usable},
+		{"kwok", s.usable},
+	} {
+		if err := s.launch(c.name, c.gate); err != nil {
 			return err
 		}
 	}
 	if err := s.wait(ctx, "the API server", a.ready); err != nil {
 		return err
 	}
+	s.apiReady.Open()
 	s.say(fmt.Sprintf("API server is ready after %s", s.took()))
-	for _, c := range []string{"kube-controller-manager", "kube-scheduler", "kwok"} {
-		if err := s.launch(c); err != nil {
-			return err
-		}
-	}
 	if err := a.makeNodes(ctx, s.o.Nodes); err != nil {
 		return err
 	}
 	if err := s.wait(ctx, "the controller manager", a.usable); err != nil {
 		return err
 	}
+	s.usable.Open()
 	s.group.Forgive()
 	// One that died in the last moment, before it would have been forgiven.
 	if st, ok := s.group.Failed(); ok {

@@ -32,6 +32,7 @@ const (
 const (
 	fdLifeline = 3 // see supervise.Tether
 	fdKeepLock = 4 // DIR/lock: it is free only when the last component is gone
+	fdGate     = 5 // see supervise.Await
 )
 
 // How long components get to end by themselves before they are killed. The API
@@ -58,6 +59,9 @@ type supervisor struct {
 	line   *supervise.Lifeline
 	report reporter
 	began  time.Time
+
+	// What the API's clients wait for; a restarted one finds them open.
+	apiReady, usable *supervise.Gate
 
 	mu    sync.Mutex // guards what follows
 	phase phase
@@ -232,6 +236,11 @@ func (s *supervisor) attempt(ctx context.Context, pki *certs.PKI, freshPorts boo
 	if err != nil {
 		return err
 	}
+	for _, g := range []**supervise.Gate{&s.apiReady, &s.usable} {
+		if *g, err = supervise.NewGate(); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	s.ports = ports
 	s.group = supervise.NewGroup(supervise.Options{Changed: s.changed})
@@ -239,13 +248,15 @@ func (s *supervisor) attempt(ctx context.Context, pki *certs.PKI, freshPorts boo
 	defer func() {
 		if err != nil {
 			s.stop()
+			s.apiReady.Close()
+			s.usable.Close()
 		}
 	}()
 	return s.bringUp(ctx, newAPI(ports.Server(), tls))
 }
 
-// launch starts a component.
-func (s *supervisor) launch(name string) error {
+// launch starts a component, which begins its work when the gate opens.
+func (s *supervisor) launch(name string, gate *supervise.Gate) error {
 	i := slices.Index(component.Names(), name)
 	c := component.All()[i]
 	log.Printf("%s: starting %s", s.took(), name)
@@ -263,7 +274,7 @@ func (s *supervisor) launch(name string) error {
 			TetherEnv + "=1",
 		}, warmup.Env()...),
 		Log:     s.dir.Log(c.Name),
-		Inherit: []*os.File{s.line.File(), s.lock.File()},
+		Inherit: []*os.File{s.line.File(), s.lock.File(), gate.File()}, // fdLifeline, fdKeepLock, fdGate
 	})
 }
 
@@ -278,7 +289,8 @@ const (
 	gcPercent = 60
 )
 
-// Tether binds a component's process to the supervisor that started it.
+// Tether binds a component's process to the supervisor that started it, and
+// returns when the component's time has come.
 func Tether() {
 	if os.Getenv(TetherEnv) == "" {
 		return
@@ -286,6 +298,7 @@ func Tether() {
 	_ = os.Unsetenv(TetherEnv)
 	syscall.CloseOnExec(fdKeepLock)
 	supervise.Tether(fdLifeline)
+	supervise.Await(fdGate)
 	warmup.After(warm, gcPercent)
 }
 
