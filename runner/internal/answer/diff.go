@@ -32,7 +32,7 @@ func Diff(ctx context.Context, c *course.Course, ch *course.Chapter, colour bool
 			delete(have, name) // the learner's own: the solution has no say in it
 		}
 	}
-	return diff(ctx, have, want, "mine", "solution", colour)
+	return diff(ctx, have, want, c.Rel(ch.Dir), c.Rel(ch.Solution), colour)
 }
 
 // diff compares two sets of files with git, which makes the same text
@@ -44,7 +44,7 @@ func diff(ctx context.Context, a, b Files, from, to string, colour bool) (string
 	}
 	defer os.RemoveAll(dir)
 	for side, files := range map[string]Files{from: a, to: b} {
-		if err := os.Mkdir(filepath.Join(dir, side), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, side), 0o700); err != nil {
 			return "", err
 		}
 		for name, f := range files {

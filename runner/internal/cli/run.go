@@ -59,7 +59,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&which, "answer", "mine", "mine, stub, solution, mistakes/NAME or alternatives/NAME")
 	cmd.Flags().BoolVar(&timings, "timings", false, "say where the time went")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the first failing check printed")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show all that the first failing check's process wrote")
 	return cmd
 }
 

@@ -27,11 +27,10 @@ const slowCompile = 4 * time.Second
 // compile builds the staged checks. A nil build means it worked; an error, that
 // the toolchain or the course is at fault rather than the answer.
 func compile(ctx context.Context, o Options, staged *answer.Staged) (binary string, build *verdict.Build, err error) {
-	binary = filepath.Join(staged.Dir, answer.Binary)
+	binary = binaryPath(o, staged)
 	// No debug information and no vet: both cost a second and serve nobody here.
 	args := []string{"test", "-c", "-trimpath", "-vet=off", "-buildvcs=false", "-ldflags=-s -w"}
 	if o.Race {
-		binary += ".race"
 		args = append(args, "-race")
 	}
 	args = append(args, "-o", binary, ".")
@@ -45,9 +44,11 @@ func compile(ctx context.Context, o Options, staged *answer.Staged) (binary stri
 	cmd.Cancel = func() error { killGroup(cmd.Process.Pid); return nil }
 
 	if o.Status != nil {
-		slow := time.AfterFunc(slowCompile, func() {
-			o.Status("compiling (the first time takes a minute or two: all of the Kubernetes client; then it is seconds)")
-		})
+		text := "compiling (the first time takes a minute or two: all of the Kubernetes client; then it is seconds)"
+		if o.Race {
+			text = "compiling with the race detector (the first time takes some minutes)"
+		}
+		slow := time.AfterFunc(slowCompile, func() { o.Status(text) })
 		defer slow.Stop()
 	}
 	err = cmd.Run()
@@ -78,6 +79,14 @@ func compile(ctx context.Context, o Options, staged *answer.Staged) (binary stri
 		h = "the course needs the Go version that go.work names: https://go.dev/dl"
 	}
 	return "", nil, hint.New(h, "compile chapter %s: the toolchain failed, not your code:\n    %s", o.Chapter.ID, strings.Join(build.Lines, "\n    "))
+}
+
+func binaryPath(o Options, staged *answer.Staged) string {
+	path := filepath.Join(staged.Dir, answer.Binary)
+	if o.Race {
+		path += ".race"
+	}
+	return path
 }
 
 // goEnv is the environment of the go command: the user's caches and proxy, none

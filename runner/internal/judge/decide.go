@@ -13,7 +13,7 @@ import (
 // explain is no pass.
 func decide(c *verdict.Check, r *run, p places) {
 	c.Seconds = seconds(r.Elapsed)
-	c.Output = r.Output
+	c.Output, c.Printed = r.Output, printed(r.Output)
 	seen := map[string]*channel.Message{}
 	for i := range r.Messages {
 		m := &r.Messages[i]
@@ -184,6 +184,26 @@ func said(output string) string {
 		}
 	}
 	return strings.Join(kept, "\n")
+}
+
+// printed is what came before the test's own report: what the answer printed to
+// find out what it does. Its last ten lines.
+func printed(output string) string {
+	var lines []string
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") ||
+			line == "PASS" || line == "FAIL" || strings.HasPrefix(line, "testing: warning: ") {
+			break
+		}
+		if r := []rune(line); len(r) > 200 {
+			line = string(r[:200]) + "…"
+		}
+		if lines = append(lines, line); len(lines) > 11 {
+			lines = append([]string{"…"}, lines[len(lines)-10:]...)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func firstOf(texts ...string) string {

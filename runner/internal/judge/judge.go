@@ -81,7 +81,11 @@ func Run(ctx context.Context, o Options) (*verdict.Result, Timings, error) {
 	var t Timings
 	begin := time.Now()
 	if o.Factor <= 0 {
-		o.Factor = factor()
+		f, err := factor()
+		if err != nil {
+			return nil, t, err
+		}
+		o.Factor = f
 	}
 	if o.Jobs <= 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
@@ -99,6 +103,10 @@ func Run(ctx context.Context, o Options) (*verdict.Result, Timings, error) {
 		return nil, t, err
 	}
 	defer staged.Close()
+	if o.Race || (o.Answer.Kind != answer.Mine && o.Answer.Kind != answer.Solution) {
+		// Only what is judged again and again is worth its tens of megabytes.
+		defer os.Remove(binaryPath(o, staged))
+	}
 	t.Stage = time.Since(start)
 
 	start = time.Now()
@@ -320,12 +328,16 @@ func probe(ctx context.Context, o Options) error {
 }
 
 // factor is LAB_TIME_FACTOR, or 1.
-func factor() float64 {
-	f, err := strconv.ParseFloat(os.Getenv("LAB_TIME_FACTOR"), 64)
-	if err != nil || f <= 0 {
-		return 1
+func factor() (float64, error) {
+	text := os.Getenv("LAB_TIME_FACTOR")
+	if text == "" {
+		return 1, nil
 	}
-	return f
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f > 0 && f <= 1000) {
+		return 0, hint.New("a number that stretches every time limit: 1 as it is, 3 on a slow machine", "LAB_TIME_FACTOR=%q is no factor", text)
+	}
+	return f, nil
 }
 
 func seconds(d time.Duration) float64 {

@@ -183,7 +183,11 @@ func (o Options) judge(ctx context.Context, ch *course.Chapter, n answer.Name, r
 	if o.Status != nil {
 		o.Status(fmt.Sprintf("%s %s", ch.ID, n))
 	}
-	r, _, err := judge.Run(ctx, judge.Options{Course: o.Course, Chapter: ch, Answer: n, Cluster: o.Cluster, Only: only, Race: race, Status: o.Status})
+	var status func(string)
+	if len(only) == 0 {
+		status = o.Status // the first to be compiled may take long
+	}
+	r, _, err := judge.Run(ctx, judge.Options{Course: o.Course, Chapter: ch, Answer: n, Cluster: o.Cluster, Only: only, Race: race, Status: status})
 	if err != nil && ctx.Err() == nil && o.Cluster.Probe(ctx) == nil {
 		// The cluster is well: it is this answer. The others are still judged.
 		return &verdict.Result{Status: verdict.Error, Build: &verdict.Build{Lines: []string{err.Error()}}}, nil

@@ -117,7 +117,7 @@ func (t *Text) End(r *verdict.Result) {
 	if c := first(r); c != nil {
 		t.explain(c)
 		if t.Verbose && strings.TrimSpace(c.Output) != "" {
-			t.line("printed", c.Output)
+			t.line("output", c.Output)
 		}
 	}
 }
@@ -174,6 +174,9 @@ func (t *Text) explain(c *verdict.Check) {
 		case c.Where != nil:
 			t.line("where", at(*c.Where))
 		}
+	}
+	if c.Printed != "" && !t.Verbose {
+		t.line("printed", c.Printed)
 	}
 	if c.SeeTitle != "" {
 		t.line("why", fmt.Sprintf("%s, “%s”", at(c.SeeAt), c.SeeTitle))

@@ -66,8 +66,10 @@ type Check struct {
 	SeeAt    Place  `json:"-"`
 	// After lists the tests that have to pass first.
 	After []string `json:"-"`
-	// Output is what the check's process wrote, bounded.
-	Output string `json:"-"`
+	// Output is what the check's process wrote, bounded; Printed, the last lines
+	// of it that are the answer's.
+	Output  string `json:"-"`
+	Printed string `json:"-"`
 }
 
 // Cluster says what the checks ran against.
