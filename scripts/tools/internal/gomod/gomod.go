@@ -33,12 +33,21 @@ var tidyCommand = func(ctx context.Context, dir string) error {
 	return err
 }
 
-// graphCommand loads the whole graph of the workspace at dir, which writes its
-// go.work.sum.
-var graphCommand = func(ctx context.Context, dir string) error {
+// buildList returns the versions that the workspace at dir selects, by module,
+// and writes its go.work.sum. A variable, for the same reason.
+var buildList = func(ctx context.Context, dir string) (map[string]string, error) {
 	env := append(repo.GoEnv(), "GOWORK="+filepath.Join(dir, "go.work"))
-	_, err := repo.Output(ctx, dir, env, "go", "list", "-m", "all")
-	return err
+	out, err := repo.Output(ctx, dir, env, "go", "list", "-m", "-f", "{{.Path}} {{.Version}}", "all")
+	if err != nil {
+		return nil, err
+	}
+	list := map[string]string{}
+	for line := range strings.SplitSeq(string(out), "\n") {
+		if m, v, ok := strings.Cut(line, " "); ok && v != "" {
+			list[m] = v
+		}
+	}
+	return list, nil
 }
 
 // Files returns every go.mod, go.sum and deps.go, and go.work.sum, as they should be.
@@ -87,12 +96,7 @@ func Files(ctx context.Context, r *repo.Repo) ([]repo.File, error) {
 	if err := g.listed(); err != nil {
 		return nil, err
 	}
-	files, err := g.files()
-	if err != nil {
-		return nil, err
-	}
-	sum, err := g.workSum(ctx)
-	return append(files, sum), err
+	return g.files()
 }
 
 type generator struct {
@@ -251,22 +255,23 @@ func (g *generator) pin(f *modfile.File) {
 	}
 }
 
-// sync raises what is indirect until all members have one version of it, as
-// go work sync would.
+// sync raises the members' requirements to what the workspace selects, as go
+// work sync would: a chapter must be built from the same packages with and
+// without go.work, or all of client-go is compiled twice.
 func (g *generator) sync(ctx context.Context) error {
+	data, err := os.ReadFile(g.repo.Path("go.work"))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(g.tmp, "go.work"), data, 0o644); err != nil {
+		return err
+	}
 	for range 5 {
-		highest := maps.Clone(g.list.Modules)
-		for _, dir := range g.members {
-			f, err := g.read(dir)
-			if err != nil {
-				return err
-			}
-			for _, req := range f.Require {
-				if semver.Compare(req.Mod.Version, highest[req.Mod.Path]) > 0 {
-					highest[req.Mod.Path] = req.Mod.Version
-				}
-			}
+		selected, err := buildList(ctx, g.tmp)
+		if err != nil {
+			return err
 		}
+		maps.Copy(selected, g.atLeast(selected))
 		changed := false
 		for _, dir := range g.members {
 			f, err := g.read(dir)
@@ -274,8 +279,8 @@ func (g *generator) sync(ctx context.Context) error {
 				return err
 			}
 			raised := false
-			for _, req := range f.Require {
-				if v := highest[req.Mod.Path]; v != req.Mod.Version {
+			for _, req := range slices.Clone(f.Require) {
+				if v := selected[req.Mod.Path]; semver.Compare(v, req.Mod.Version) > 0 {
 					raised = true
 					must(f.AddRequire(req.Mod.Path, v))
 				}
@@ -294,8 +299,23 @@ func (g *generator) sync(ctx context.Context) error {
 		if !changed {
 			return nil
 		}
+		// Written anew for what is selected now.
+		if err := os.RemoveAll(filepath.Join(g.tmp, "go.work.sum")); err != nil {
+			return err
+		}
 	}
 	return errors.New("the members' requirements don't settle on one version of each module")
+}
+
+// atLeast returns what the list asks for beyond what is selected.
+func (g *generator) atLeast(selected map[string]string) map[string]string {
+	more := map[string]string{}
+	for m, v := range g.list.Modules {
+		if semver.Compare(v, selected[m]) > 0 {
+			more[m] = v
+		}
+	}
+	return more
 }
 
 // listed fails if a direct requirement is not on the list, or not as listed.
@@ -322,33 +342,6 @@ func (g *generator) listed() error {
 	return errors.Join(errs...)
 }
 
-// workSum returns go.work.sum: the sums that the members need together and that
-// none has alone. Without it the first go test in a clone would make one.
-func (g *generator) workSum(ctx context.Context) (repo.File, error) {
-	for _, name := range []string{"go.work", "go.work.sum"} {
-		data, err := os.ReadFile(g.repo.Path(name))
-		if errors.Is(err, fs.ErrNotExist) && name == "go.work.sum" {
-			continue
-		}
-		if err != nil {
-			return repo.File{}, err
-		}
-		if err := os.WriteFile(filepath.Join(g.tmp, name), data, 0o644); err != nil {
-			return repo.File{}, err
-		}
-	}
-	sum := repo.File{Path: "go.work.sum"}
-	if err := graphCommand(ctx, g.tmp); err != nil {
-		return sum, err
-	}
-	data, err := os.ReadFile(filepath.Join(g.tmp, sum.Path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return sum, nil
-	}
-	sum.Data = data
-	return sum, err
-}
-
 // files collects what the copy now holds.
 func (g *generator) files() ([]repo.File, error) {
 	var files []repo.File
@@ -371,7 +364,13 @@ func (g *generator) files() ([]repo.File, error) {
 			files = append(files, repo.File{Path: p, Data: g.want[p]})
 		}
 	}
-	return files, nil
+	// The sums that the members need together and that none has alone. Without
+	// them the first go test in a clone would write the file.
+	data, err := os.ReadFile(filepath.Join(g.tmp, "go.work.sum"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return append(files, repo.File{Path: "go.work.sum", Data: data}), nil
 }
 
 // edit changes the copy's go.mod.

@@ -77,10 +77,10 @@ Title: another library
 
 // keepAsItIs stands in for what would ask the network.
 func keepAsItIs(t *testing.T) {
-	was, graph := tidyCommand, graphCommand
-	t.Cleanup(func() { tidyCommand, graphCommand = was, graph })
-	graphCommand = func(_ context.Context, dir string) error {
-		return os.WriteFile(filepath.Join(dir, "go.work.sum"), []byte("sums\n"), 0o644)
+	was, list := tidyCommand, buildList
+	t.Cleanup(func() { tidyCommand, buildList = was, list })
+	buildList = func(_ context.Context, dir string) (map[string]string, error) {
+		return map[string]string{}, os.WriteFile(filepath.Join(dir, "go.work.sum"), []byte("sums\n"), 0o644)
 	}
 	tidyCommand = func(_ context.Context, dir string) error {
 		_, err := os.Stat(filepath.Join(dir, "go.mod"))
@@ -163,6 +163,9 @@ func TestSyncRaisesWhatIsIndirect(t *testing.T) {
 			tree.Write(t, dir, "-- go.mod --\nmodule github.com/controllings/controllings/"+name+"\ngo 1.26.0\nrequire example.com/deep "+v+" // indirect\n")
 		}
 		return nil
+	}
+	buildList = func(context.Context, string) (map[string]string, error) {
+		return map[string]string{"example.com/deep": "v1.3.0", "example.com/other": "v2.0.0"}, nil
 	}
 	files, err := Files(t.Context(), r)
 	require.NoError(t, err)

@@ -36,7 +36,7 @@ func Format(ctx context.Context, r *repo.Repo) error {
 // then over each module outside, and reports where it failed.
 func each(ctx context.Context, r *repo.Repo, verb string, failed func(dir string)) error {
 	// Built by Go from modules at first, then kept in Go's cache.
-	out, err := repo.Go(ctx, r.Path("scripts/tools"), "tool", "-n", "golangci-lint")
+	out, err := repo.Go(ctx, r.Path("scripts/tools/linter"), "tool", "-n", "golangci-lint")
 	if err != nil {
 		return fmt.Errorf("build golangci-lint: %w", err)
 	}

@@ -101,7 +101,7 @@ func (l List) drift(name string, f *modfile.File, outside bool) []repo.Finding {
 			continue
 		}
 		// What Kubernetes or a linter needs below itself is their choice.
-		if outside && req.Indirect && !strings.HasPrefix(req.Mod.Path, "k8s.io/") {
+		if outside && req.Indirect && !strings.HasPrefix(req.Mod.Path, "k8s.io/") && !isTool(f, req.Mod.Path) {
 			continue
 		}
 		if want, ok := l.want(req.Mod.Path); ok && req.Mod.Version != want {
@@ -110,6 +110,11 @@ func (l List) drift(name string, f *modfile.File, outside bool) []repo.Finding {
 		}
 	}
 	return found
+}
+
+// isTool says whether a tool of the go.mod comes from the module.
+func isTool(f *modfile.File, mod string) bool {
+	return slices.ContainsFunc(f.Tool, func(t *modfile.Tool) bool { return strings.HasPrefix(t.Path+"/", mod+"/") })
 }
 
 // Modules under k8s.io that are released on their own, not with Kubernetes.

@@ -40,6 +40,7 @@ func TestDrift(t *testing.T) {
 		"another version":        {"go 1.26.0\nrequire example.com/a v1.2.4", false, []string{"go.mod:3: example.com/a v1.2.4, but v1.2.3 in scripts/versions"}},
 		"indirect":               {"go 1.26.0\nrequire example.com/a v1.2.4 // indirect", false, []string{"go.mod:3: example.com/a v1.2.4, but v1.2.3 in scripts/versions"}},
 		"indirect, outside":      {"go 1.26.0\nrequire example.com/a v1.2.4 // indirect", true, nil},
+		"a tool, outside":        {"go 1.26.0\ntool example.com/a/cmd/x\nrequire example.com/a v1.2.4 // indirect", true, []string{"go.mod:4: example.com/a v1.2.4, but v1.2.3 in scripts/versions"}},
 		"a library not listed":   {"go 1.26.0\nrequire k8s.io/kubelet v0.37.1 // indirect", true, []string{"go.mod:3: k8s.io/kubelet v0.37.1, but v0.37.2 in scripts/versions"}},
 		"a release of its own":   {"go 1.26.0\nrequire k8s.io/klog/v2 v2.140.0", true, nil},
 		"a replace":              {"go 1.26.0\nrequire k8s.io/api v0.0.0\nreplace k8s.io/api => k8s.io/api v0.37.1", true, []string{"go.mod:4: k8s.io/api is replaced by v0.37.1, but v0.37.2 in scripts/versions"}},
