@@ -59,6 +59,14 @@ func (a *api) do(ctx context.Context, method, path string, body any) (int, error
 	return resp.StatusCode, nil
 }
 
+// listens returns nil when the API server answers anything at all.
+func (a *api) listens(ctx context.Context) error {
+	if code, err := a.do(ctx, http.MethodGet, "/livez/ping", nil); code == 0 {
+		return err
+	}
+	return nil
+}
+
 // ready returns nil when the API server says that it is.
 func (a *api) ready(ctx context.Context) error {
 	_, err := a.do(ctx, http.MethodGet, "/readyz", nil)

@@ -15,26 +15,30 @@ const pollEvery = 40 * time.Millisecond
 
 // bringUp starts the components in an order that keeps two cores busy and
 // nothing waiting. The API server has the longest way to go, and etcd is what it
-// needs first. Its clients are loaded meanwhile, but let go only when it
-// answers: before, they would try in vain, and try again a whole second later.
-// The controller manager goes first, because every Pod waits for what it makes.
+// needs first: these two have the machine to themselves until the API server
+// listens. While it then fills its storage, its clients are loaded, but they are
+// let go only when it is ready: before, they would try in vain, and try again a
+// whole second later. The controller manager goes first, because every Pod waits
+// for what it makes.
 func (s *supervisor) bringUp(ctx context.Context, a *api) error {
 	open, err := supervise.NewGate()
 	if err != nil {
 		return err
 	}
 	open.Open()
-	for _, c := range []struct {
-		name string
-		gate *supervise.Gate
-	}{
-		{"etcd", open},
-		{"kube-apiserver", open},
-		{"kube-controller-manager", s.apiReady},
-		{"kube-scheduler", s.usable},
-		{"kwok", s.usable},
-	} {
-		if err := s.launch(c.name, c.gate); err != nil {
+	for _, c := range []string{"etcd", "kube-apiserver"} {
+		if err := s.launch(c, open); err != nil {
+			return err
+		}
+	}
+	if err := s.wait(ctx, "the API server", a.listens); err != nil {
+		return err
+	}
+	if err := s.launch("kube-controller-manager", s.apiReady); err != nil {
+		return err
+	}
+	for _, c := range []string{"kube-scheduler", "kwok"} {
+		if err := s.launch(c, s.usable); err != nil {
 			return err
 		}
 	}
