@@ -38,6 +38,7 @@ var clusterConfig = sync.OnceValues(func() (*rest.Config, error) {
 	}
 	c.QPS = -1
 	c.UserAgent = "testbed"
+	c.WarningHandler = rest.NoWarnings{} // those of the learner's own client are for the learner
 	return c, nil
 })
 

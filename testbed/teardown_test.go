@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -182,4 +183,20 @@ func TestNamespacedResources(t *testing.T) {
 	for _, n := range names {
 		assert.False(t, strings.HasSuffix(n, "/nodes") || strings.Contains(n, "reviews"), n)
 	}
+}
+
+// A bed that has gone leaves no goroutine: a check may look for the learner's.
+func TestABedLeavesNoGoroutine(t *testing.T) {
+	t.Run("first", func(t *testing.T) { newBed(t) }) // opens the admin's connection, which stays
+	before := goleak.IgnoreCurrent()
+	t.Run("second", func(t *testing.T) {
+		b := newBed(t)
+		c := b.Clientset()
+		_, err := c.CoreV1().Pods(b.Namespace()).List(b.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		watching, err := c.CoreV1().Pods(b.Namespace()).Watch(b.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		t.Cleanup(watching.Stop)
+	})
+	goleak.VerifyNone(t, before)
 }
