@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/controllings/controllings/scripts/tools/internal/crossbuild"
 	"github.com/controllings/controllings/scripts/tools/internal/gomod"
@@ -36,6 +37,7 @@ func (s subject) updates() bool { return s.files != nil || s.update != nil }
 var subjects = []subject{
 	{name: "words", check: words.Check, mend: "say it without the folder: relative to the repository, or with a placeholder"},
 	{name: "shell", check: shell.Check, mend: "mend the scripts"},
+	{name: "tools", check: tools, mend: "mend the program or its test"},
 	{name: "gowork", files: gowork.Files},
 	{name: "gomod", files: gomod.Files},
 	{name: "versions", check: versions.Check, mend: "change " + versions.File + " or the go.mod named above, then run scripts/update/gomod"},
@@ -45,4 +47,14 @@ var subjects = []subject{
 	{name: "crossbuild", check: crossbuild.Check, mend: "keep what only one system has in files named for it (x_linux.go), with an answer for the others"},
 	{name: "lint", check: lint.Check, update: lint.Format, mend: "mend what it says; scripts/update/lint formats"},
 	{name: "lessons", files: lessons.Files},
+}
+
+// tools runs the tests of the programs behind these scripts.
+func tools(ctx context.Context, r *repo.Repo) ([]repo.Finding, error) {
+	out, err := repo.Go(ctx, r.Path("scripts/tools"), "test", "./...")
+	fmt.Printf("%s", out)
+	if err != nil {
+		return []repo.Finding{{Path: "scripts/tools", Text: err.Error()}}, nil
+	}
+	return nil, nil
 }

@@ -22,7 +22,7 @@ type block struct {
 
 // command is one command of a block with what it is said to print.
 type command struct {
-	shown  string // after "$ "
+	shown  string // after "$ "; "" where the block shows the output alone
 	run    string // the same, or what the directive says
 	output []string
 }
@@ -49,6 +49,12 @@ func blocks(lines []string) ([]block, error) {
 		}
 		kind, text := before(lines, at)
 		if kind == "not run" {
+			continue
+		}
+		if kind == "run" && (b.start == end || !strings.HasPrefix(lines[b.start], "$ ")) {
+			// The text around it says what was typed.
+			b.commands = []command{{run: text, output: lines[b.start:end]}}
+			found = append(found, b)
 			continue
 		}
 		for _, line := range lines[b.start:end] {

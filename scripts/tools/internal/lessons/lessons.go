@@ -8,7 +8,8 @@
 //     the repository's root, in a terminal without colours.
 //   - <!-- run: COMMAND --> in the line above the fence runs that instead of what
 //     is shown, as when the lesson says make chapter-1 and means the run of one
-//     answer: <!-- run: bin/lab run 1 --answer stub -->
+//     answer: <!-- run: bin/lab run 1 --answer stub -->. Such a block may show
+//     the output alone.
 //   - <!-- not run: WHY --> leaves the block as it is.
 //   - A block fenced as sh is to be pasted, has no output and is not run.
 //   - A line of output that is … alone stands for any number of lines.
@@ -135,7 +136,9 @@ func rewrite(ctx context.Context, r *repo.Repo, text string) (string, error) {
 			if len(got) == 1 && got[0] == "" {
 				got = nil
 			}
-			out = append(out, "$ "+c.shown)
+			if c.shown != "" {
+				out = append(out, "$ "+c.shown)
+			}
 			if same(c.output, got) {
 				got = c.output
 			}

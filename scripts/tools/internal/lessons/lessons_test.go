@@ -44,6 +44,7 @@ const lesson = "# A lesson\n" +
 	"```console\n$ one\nold\n$ two\ntook 1 s\n```\n" +
 	"```sh\nthree\n```\n" +
 	"<!-- run: bin/lab run 1 --answer stub -->\n```console\n$ make chapter-1\n```\n" +
+	"<!-- run: two -->\n```console\ntook 1 s\n```\n" +
 	"<!-- not run: it takes an hour -->\n\n```console\n$ four\nas it was\n```\nend\n"
 
 func TestRewrite(t *testing.T) {
@@ -61,7 +62,7 @@ func TestRewrite(t *testing.T) {
 	}
 	got, err := rewrite(t.Context(), r, lesson)
 	require.NoError(t, err)
-	require.Equal(t, []string{"one", "two", "bin/lab run 1 --answer stub"}, ran)
+	require.Equal(t, []string{"one", "two", "bin/lab run 1 --answer stub", "two"}, ran)
 	want := strings.Replace(lesson, "old", "new\n\nin chapters", 1)
 	want = strings.Replace(want, "$ make chapter-1\n", "$ make chapter-1\nnot started\n", 1)
 	require.Equal(t, want, got)
