@@ -92,7 +92,7 @@ func TestReadCompiler(t *testing.T) {
 
 func TestCheckEnvironment(t *testing.T) {
 	got := environment{Kubeconfig: "/k", Home: "/h", Factor: 1.5}.list([]string{
-		"PATH=/bin", "HOME=/root", "KUBECONFIG=/root/.kube/config", "KUBERNETES_SERVICE_HOST=1", "LAB_REPORT_WORD=x", "LAB_ROOT=/r",
+		"PATH=/bin", "HOME=/u", "KUBECONFIG=/u/.kube/config", "KUBERNETES_SERVICE_HOST=1", "LAB_REPORT_WORD=x", "LAB_ROOT=/r",
 		"XDG_CONFIG_HOME=/c", "TMPDIR=/t", "GOTRACEBACK=none", "LANG=C",
 	}, "/private")
 	assert.Equal(t, []string{"PATH=/bin", "LANG=C", "HOME=/private/home", "TMPDIR=/private/tmp", "GOTRACEBACK=single",
