@@ -22,10 +22,11 @@ func git(ctx context.Context, dir, stdin string, args ...string) (out string, ex
 	if real, err := filepath.EvalSymlinks(ceiling); err == nil {
 		ceiling = real
 	}
-	return runGit(ctx, dir, stdin, []string{"GIT_CEILING_DIRECTORIES=" + ceiling}, args...)
+	return runGit(ctx, dir, stdin, []string{"GIT_CEILING_DIRECTORIES=" + ceiling, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"}, args...)
 }
 
-// repoGit runs git in dir with the repository around it.
+// repoGit runs git in dir with the repository around it, and the user's word on
+// whether that is to be trusted.
 func repoGit(ctx context.Context, dir string, args ...string) (out string, exit int, err error) {
 	return runGit(ctx, dir, "", nil, args...)
 }
@@ -47,7 +48,7 @@ func Tracked(ctx context.Context, c *course.Course, dirs ...string) ([]string, b
 func runGit(ctx context.Context, dir, stdin string, env []string, args ...string) (string, int, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(withoutGit(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
+	cmd.Env = append(withoutGit(os.Environ()), "LC_ALL=C")
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer

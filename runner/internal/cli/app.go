@@ -110,9 +110,19 @@ Environment:
   NO_COLOR         no colours`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			next := "`lab --help` shows the commands"
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				next = "did you mean `lab " + near[0] + "`?"
+			}
+			return hint.New(next, "no command %q", args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return hint.New(fmt.Sprintf("`%s --help` shows the flags", cmd.CommandPath()), "%w", err)

@@ -145,6 +145,7 @@ is exactly the solution plus stub.patch (in a learner's clone it is not).`,
 			if bad > 0 {
 				return judged{verdict.ExitFailed}
 			}
+			a.status("nothing to mend")
 			return nil
 		},
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -33,7 +34,7 @@ It asks once a chapter, and remembers the answer.`,
 				return err
 			}
 			if !yes && !state.SolutionSeen(ch.ID) {
-				agreed, err := a.ask(fmt.Sprintf("Show the solution of chapter %d, %s?", ch.Number, ch.Title))
+				agreed, err := a.ask(cmd.Context(), fmt.Sprintf("Show the solution of chapter %d, %s?", ch.Number, ch.Title))
 				if err != nil || !agreed {
 					return err
 				}
@@ -60,16 +61,22 @@ It asks once a chapter, and remembers the answer.`,
 
 // ask asks a question that is answered with y or n. Where nobody can be asked it
 // is an error.
-func (a *app) ask(question string) (bool, error) {
+func (a *app) ask(ctx context.Context, question string) (bool, error) {
 	in, ok := a.Stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return false, hint.New("add --yes", "%s There is nobody to ask here", question)
 	}
 	fmt.Fprintf(a.Stderr, "%s You learn most from what you try first. [y/N] ", question)
-	line, _ := bufio.NewReader(in).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return true, nil
+	answered := make(chan string, 1)
+	go func() { // a read can't be interrupted, so Ctrl-C leaves it behind
+		line, _ := bufio.NewReader(in).ReadString('\n')
+		answered <- line
+	}()
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case line := <-answered:
+		yes := strings.ToLower(strings.TrimSpace(line))
+		return yes == "y" || yes == "yes", nil
 	}
-	return false, nil
 }
