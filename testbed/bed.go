@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -21,7 +23,8 @@ type Bed struct {
 	report    *report
 
 	admin     *rest.Config
-	adminSeen *writes // what admin and foreign actor wrote
+	adminSeen *writes           // what admin and foreign actor wrote
+	transport http.RoundTripper // admin's
 	clients   *kubernetes.Clientset
 	namespace string
 	proxy     *proxy.Proxy
@@ -71,8 +74,12 @@ func (b *Bed) setUp(admin *rest.Config) error {
 
 	b.adminSeen = &writes{}
 	b.admin = b.adminSeen.watch(admin)
-	var err error
-	if b.clients, err = kubernetes.NewForConfig(b.admin); err != nil {
+	client, err := rest.HTTPClientFor(b.admin)
+	if err != nil {
+		return fmt.Errorf("make the admin's client: %w", err)
+	}
+	b.transport = client.Transport
+	if b.clients, err = kubernetes.NewForConfigAndClient(b.admin, client); err != nil {
 		return fmt.Errorf("make the admin's client: %w", err)
 	}
 	namespace, err := b.createNamespace(ctx)
@@ -120,6 +127,7 @@ func (b *Bed) tearDown() {
 		// The next run collects it. It is no fault of the learner's.
 		b.t.Logf("testbed: remove namespace %s: %v", b.namespace, err)
 	}
+	utilnet.CloseIdleConnectionsFor(b.transport)
 }
 
 // Namespace is the bed's own namespace.

@@ -14,13 +14,13 @@ import (
 // that a failure can point there. It works as long as the request is sent on the
 // goroutine that asked for it, which client-go's clients do.
 func tellCaller(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
+	return wrapped{next, func(r *http.Request) *http.Request {
 		if at := callerOf(); at != "" {
 			r = r.Clone(r.Context()) // a RoundTripper must leave its request alone
 			r.Header.Set(proxy.CallerHeader, at)
 		}
-		return next.RoundTrip(r)
-	})
+		return r
+	}}
 }
 
 // callerOf finds the innermost line of a chapter's code on the stack, as

@@ -30,10 +30,10 @@ type writes struct {
 func (w *writes) watch(c *rest.Config) *rest.Config {
 	c = rest.CopyConfig(c)
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) {
+		return wrapped{next, func(r *http.Request) *http.Request {
 			w.note(proxy.Describe(r))
-			return next.RoundTrip(r)
-		})
+			return r
+		}}
 	})
 	return c
 }
@@ -83,7 +83,16 @@ func writtenBy(r proxy.Request) (resource, bool) {
 	}, true
 }
 
-// roundTripper is a function that is an http.RoundTripper.
-type roundTripper func(*http.Request) (*http.Response, error)
+// wrapped is a transport that has a look at each request first, and may send
+// another one in its place.
+type wrapped struct {
+	http.RoundTripper
+	look func(*http.Request) *http.Request
+}
 
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (w wrapped) RoundTrip(r *http.Request) (*http.Response, error) {
+	return w.RoundTripper.RoundTrip(w.look(r))
+}
+
+// WrappedRoundTripper lets apimachinery's net package find what is inside.
+func (w wrapped) WrappedRoundTripper() http.RoundTripper { return w.RoundTripper }

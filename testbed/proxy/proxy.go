@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 )
 
@@ -36,9 +37,10 @@ type Proxy struct {
 	traffic Traffic
 	faults  Faults
 
-	forward *httputil.ReverseProxy
-	server  *http.Server
-	cancel  context.CancelFunc
+	transport http.RoundTripper // to the API server
+	forward   *httputil.ReverseProxy
+	server    *http.Server
+	cancel    context.CancelFunc
 
 	mu      sync.Mutex // guards closed, so that no request starts while Close waits
 	closed  bool
@@ -67,6 +69,8 @@ func Start(o Options) (*Proxy, error) {
 		ca:      ca,
 		address: listener.Addr().String(),
 		cancel:  cancel,
+
+		transport: transport,
 	}
 	p.forward = newForward(upstream, transport, o.As)
 	protocols := new(http.Protocols)
@@ -131,6 +135,7 @@ func (p *Proxy) Close() {
 	p.cancel()
 	_ = p.server.Close()
 	p.serving.Wait()
+	utilnet.CloseIdleConnectionsFor(p.transport)
 }
 
 // enter counts a request in; it reports false once the proxy is closed.
