@@ -45,6 +45,8 @@ func (j judged) Error() string { return fmt.Sprintf("exit code %d", j.code) }
 func Main(args []string, env Env) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	// With a broken pipe (lab run 1 | head) a run still ends in order.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	// The first signal ends things in order, a second one at once.
 	context.AfterFunc(ctx, stop)
 

@@ -95,7 +95,12 @@ func Run(ctx context.Context, o Options) (*verdict.Result, Timings, error) {
 		return nil, t, err
 	}
 
-	cluster := startCluster(ctx, o)
+	clusterCtx, cancel := context.WithCancel(ctx)
+	cluster := startCluster(clusterCtx, o)
+	defer func() { // nothing goes on behind an early return
+		cancel()
+		_, _, _ = cluster()
+	}()
 
 	start := time.Now()
 	staged, err := answer.Stage(ctx, o.Course, o.Chapter, o.Answer)
@@ -206,6 +211,7 @@ func runAll(ctx context.Context, o Options, staged *answer.Staged, binary string
 		return 0, err
 	}
 
+	checks := slices.Clone(r.Checks) // as listed; r.Checks changes below, under mu
 	var (
 		mu     sync.Mutex
 		ended  = make([]bool, len(r.Checks))
@@ -235,7 +241,7 @@ func runAll(ctx context.Context, o Options, staged *answer.Staged, binary string
 		}
 	}
 	judgeOne := func(i int) {
-		c := r.Checks[i]
+		c := checks[i]
 		if !declared[c.Test] {
 			c.Status = verdict.Error
 			c.Message = fmt.Sprintf("the chapter lists the check %s, but none of its *_test.go files has it", c.Test)
@@ -253,12 +259,10 @@ func runAll(ctx context.Context, o Options, staged *answer.Staged, binary string
 		finish(i, c, err)
 	}
 
-	// Statuses are Error until a check has ended; Settle must not call those
-	// that still run blocked, and does not: it looks at failed ones only.
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, o.Jobs)
-	for i := range r.Checks {
-		if o.Chapter.Check(r.Checks[i].Test).Serial {
+	for i, c := range checks {
+		if o.Chapter.Check(c.Test).Serial {
 			continue
 		}
 		slots <- struct{}{}
@@ -271,8 +275,8 @@ func runAll(ctx context.Context, o Options, staged *answer.Staged, binary string
 		})
 	}
 	wg.Wait()
-	for i := range r.Checks {
-		if ctx.Err() == nil && o.Chapter.Check(r.Checks[i].Test).Serial {
+	for i, c := range checks {
+		if ctx.Err() == nil && o.Chapter.Check(c.Test).Serial {
 			judgeOne(i)
 		}
 	}
