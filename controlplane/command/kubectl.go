@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/controllings/controllings/controlplane/files"
 )
 
 // kubectl is only here to be listed: main hands "controlplane kubectl" over to
@@ -36,7 +38,11 @@ func PrepareKubectl(args []string) {
 		fmt.Fprintln(os.Stderr, "hint:  export KUBECONFIG=DIR/kubeconfig, or use: lab cluster kubectl …")
 		os.Exit(1)
 	}
-	setDefault("KUBECACHEDIR", filepath.Join(filepath.Dir(filepath.SplitList(kubeconfig)[0]), "kubectl-cache"))
+	cache := filepath.Join(filepath.Dir(filepath.SplitList(kubeconfig)[0]), "kubectl-cache")
+	setDefault("KUBECACHEDIR", cache)
+	if os.Getenv("KUBECACHEDIR") == cache {
+		_ = os.Mkdir(cache, files.DirMode) // kubectl would let the group in
+	}
 	setDefault("KUBECTL_KUBERC", "false")
 }
 

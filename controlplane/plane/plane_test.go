@@ -365,6 +365,34 @@ func TestUpMendsWhatHasFailed(t *testing.T) {
 	eventually(t, "it is up", func() bool { return d.Status(t.Context()).State == Up })
 }
 
+// Who deletes the folder of a running cluster gets rid of the cluster.
+func TestADeletedFolderEndsTheCluster(t *testing.T) {
+	d := plane(t, nil)
+	if _, err := up(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	var r record
+	eventually(t, "the state is written", func() bool {
+		var err error
+		r, err = d.readState()
+		return err == nil && r.Phase == phaseReady && len(r.Components) == 5
+	})
+	if err := os.RemoveAll(string(d)); err != nil {
+		t.Fatal(err)
+	}
+	// Another cluster may begin there at once.
+	if said, err := up(t.Context(), d); err != nil {
+		t.Errorf("%v; said %q", err, said)
+	}
+	for _, c := range r.Components {
+		// The supervisor waits for its components, so they are not even zombies.
+		eventually(t, c.Name+" is gone", func() bool { return syscall.Kill(c.PID, 0) != nil })
+	}
+	if st := d.Status(t.Context()); st.State != Up {
+		t.Errorf("status of the new one = %+v, want up", st)
+	}
+}
+
 // Files that an earlier life left must not lead to a foreign process.
 func TestStaleState(t *testing.T) {
 	d := plane(t, nil)

@@ -47,6 +47,9 @@ func (d Dir) Status(ctx context.Context) Status {
 		return Status{State: Degraded, Reason: "it is starting", Components: []supervise.Status{}}
 	}
 	st := Status{State: Degraded, Kubernetes: r.Kubernetes, Server: r.Server, Components: r.Components}
+	if st.Components == nil {
+		st.Components = []supervise.Status{} // not null in JSON
+	}
 	if syscall.Kill(r.Supervisor, 0) != nil {
 		st.Reason = "its supervisor is gone, the components are ending"
 		return st

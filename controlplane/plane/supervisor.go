@@ -98,7 +98,11 @@ func (d Dir) Run(o RunOptions) error {
 }
 
 func (s *supervisor) run(ctx context.Context) (err error) {
-	defer s.dir.tidy()
+	defer func() {
+		if s.owns() {
+			s.dir.tidy()
+		}
+	}()
 	if s.self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
@@ -131,11 +135,43 @@ func (s *supervisor) run(ctx context.Context) (err error) {
 	log.Printf("ready after %s", s.took())
 	warmup.After(warm, gcPercent) // the supervisor is a small program in a big file
 
-	<-ctx.Done()
-	log.Print("told to stop")
+	s.serve(ctx)
 	s.enter(stopping)
 	s.stop()
 	return nil
+}
+
+// serve returns when it is time to stop: when the supervisor is told to, or when
+// its folder was deleted under it, after which nobody could tell it any more.
+func (s *supervisor) serve(ctx context.Context) {
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			log.Print("told to stop")
+			return
+		case <-tick.C:
+			if !s.owns() {
+				log.Print("the folder was deleted: stopping")
+				return
+			}
+		}
+	}
+}
+
+// owns reports whether the lock file in the folder is the one that is held. If
+// not, the folder was deleted, and may be another supervisor's by now.
+func (s *supervisor) owns() bool {
+	held, err := s.lock.File().Stat()
+	if err != nil {
+		return true // no reason to give up
+	}
+	there, err := os.Stat(s.dir.lockFile())
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	return os.SameFile(held, there)
 }
 
 // start brings everything up, trying again where that can help.
@@ -338,6 +374,9 @@ func (s *supervisor) changed() {
 // keepState writes the state file after changes.
 func (s *supervisor) keepState() {
 	for range s.dirty {
+		if !s.owns() {
+			continue
+		}
 		s.mu.Lock()
 		r := record{Supervisor: os.Getpid(), Kubernetes: s.o.Kubernetes, Phase: s.phase, Server: s.ports.Server()}
 		if s.group != nil {

@@ -61,6 +61,8 @@ func (d Dir) Up(ctx context.Context, o UpOptions) error {
 				return err
 			}
 			continue
+		case st.State == Down:
+			// Whoever held the lock has let go, or only looked: try again.
 		case !waiting:
 			fmt.Fprintln(o.Progress, "another command is starting or stopping this cluster: waiting for it")
 			waiting = true

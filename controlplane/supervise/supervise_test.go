@@ -41,6 +41,8 @@ var plays = map[string]func(){
 		fmt.Println(g.Status()[0].PID)
 		wait()
 	},
+	// gated waits at the gate it got.
+	"gated": func() { fmt.Println("here"); Await(3); fmt.Println("through") },
 	// holder inherits a lock and holds it until its input ends.
 	"holder": func() { Inherit(3); fmt.Println("here"); _, _ = os.Stdin.Read(make([]byte, 1)) },
 }
@@ -278,6 +280,34 @@ func TestALockIsHeldByWhoeverInheritedIt(t *testing.T) {
 	if locked, err := Locked(path); err != nil || locked {
 		t.Errorf("Locked = %v, %v; want it free", locked, err)
 	}
+}
+
+func TestAGateHoldsBackUntilItIsOpen(t *testing.T) {
+	gate, err := NewGate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gate.Close()
+	start := func() Spec {
+		s := spec(t, "gated")
+		s.Inherit = []*os.File{gate.File()}
+		if err := NewGroup(Options{}).Start(s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	has := func(s Spec, want string) func() bool {
+		return func() bool { return slices.Contains(Tail(s.Log, 9), want) }
+	}
+	early := start()
+	eventually(t, "it is at the gate", has(early, "here"))
+	if has(early, "through")() {
+		t.Error("it went through a closed gate")
+	}
+	gate.Open()
+	eventually(t, "it is through", has(early, "through"))
+	late := start()
+	eventually(t, "a late one finds it open", has(late, "through"))
 }
 
 func TestLockedWithoutAFile(t *testing.T) {

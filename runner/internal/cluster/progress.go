@@ -155,7 +155,7 @@ func (p *progress) show() {
 // text is the line of progress.
 func (p *progress) text(now time.Time) string {
 	if p.done >= p.total {
-		return fmt.Sprintf("%d of %d packages built; linking, half a minute more", p.total, p.total)
+		return fmt.Sprintf("%d of %d packages built; linking them, usually half a minute", p.total, p.total)
 	}
 	return fmt.Sprintf("%d of %d packages built (%d%%), about %s left", p.done, p.total, 100*p.done/p.total, round(p.left(now)))
 }

@@ -17,8 +17,8 @@ func TestProgressText(t *testing.T) {
 		"as guessed":                  {500, 1000, 10 * time.Minute, 5 * time.Minute, "500 of 1000 packages built (50%), about 5 min left"},
 		"slower, halfway: in between": {500, 1000, 10 * time.Minute, 15 * time.Minute, "500 of 1000 packages built (50%), about 10 min left"},
 		"nearly done: as measured":    {900, 1000, 10 * time.Minute, 18 * time.Minute, "900 of 1000 packages built (90%), about 1 min 50 s left"},
-		"the link":                    {1000, 1000, 10 * time.Minute, 9 * time.Minute, "1000 of 1000 packages built; linking, half a minute more"},
-		"more than was counted":       {1001, 1000, 10 * time.Minute, 9 * time.Minute, "1000 of 1000 packages built; linking, half a minute more"},
+		"the link":                    {1000, 1000, 10 * time.Minute, 9 * time.Minute, "1000 of 1000 packages built; linking them, usually half a minute"},
+		"more than was counted":       {1001, 1000, 10 * time.Minute, 9 * time.Minute, "1000 of 1000 packages built; linking them, usually half a minute"},
 		"longer than guessed":         {0, 1000, time.Minute, 2 * time.Minute, "0 of 1000 packages built (0%), about 1 s left"},
 	} {
 		t.Run(name, func(t *testing.T) {
