@@ -105,7 +105,7 @@ func TestSettingsTellErrorsApart(t *testing.T) {
 // and still be the API server's.
 func expectReason(b *testbed.Bed, what string, err, want error) {
 	for _, reason := range reasons {
-		if errors.Is(err, reason) == (reason == want) {
+		if errors.Is(err, reason) == (reason == want) { //nolint:errorlint // which of the reasons it is, not whether it wraps one
 			continue
 		}
 		b.Fail(testbed.Fail{

@@ -21,6 +21,7 @@ import (
 // Kind is what an answer is.
 type Kind string
 
+// The kinds of answers, as they are named on the command line.
 const (
 	Mine        Kind = "mine"
 	Stub        Kind = "stub"

@@ -28,9 +28,20 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-func (s Style) Bold(t string) string   { return s.paint("1", t) }
-func (s Style) Dim(t string) string    { return s.paint("2", t) }
-func (s Style) Red(t string) string    { return s.paint("31", t) }
-func (s Style) Green(t string) string  { return s.paint("32", t) }
+// Bold shows t in bold.
+func (s Style) Bold(t string) string { return s.paint("1", t) }
+
+// Dim shows t dimmed.
+func (s Style) Dim(t string) string { return s.paint("2", t) }
+
+// Red shows t in red.
+func (s Style) Red(t string) string { return s.paint("31", t) }
+
+// Green shows t in green.
+func (s Style) Green(t string) string { return s.paint("32", t) }
+
+// Yellow shows t in yellow.
 func (s Style) Yellow(t string) string { return s.paint("33", t) }
-func (s Style) Cyan(t string) string   { return s.paint("36", t) }
+
+// Cyan shows t in cyan.
+func (s Style) Cyan(t string) string { return s.paint("36", t) }

@@ -67,7 +67,7 @@ func (t *Text) Begin(r *verdict.Result) {
 // Check shows the row of one check.
 func (t *Text) Check(c verdict.Check) {
 	mark, last := "", ""
-	paint := func(s string) string { return s }
+	var paint func(string) string
 	switch c.Status {
 	case verdict.Passed:
 		mark, last, paint = "✓", points(c), t.Style.Green
