@@ -95,7 +95,7 @@ func nameless(t *ast.FuncType) *ast.FuncType {
 	return &ast.FuncType{TypeParams: t.TypeParams, Params: drop(t.Params), Results: drop(t.Results)}
 }
 
-func show(fset *token.FileSet, n ast.Node) string {
+func show(_ *token.FileSet, n ast.Node) string {
 	if n == nil || n == ast.Expr(nil) {
 		return ""
 	}
