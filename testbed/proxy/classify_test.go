@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestClassify(t *testing.T) {
@@ -129,8 +130,10 @@ func TestRequestString(t *testing.T) {
 	assert.Equal(t, "GET /api/v1/namespaces/bed-x7k2p/pods?limit=500   200  61 KB  open", r.String())
 	r.Done, r.Caller = true, "/a b/clientset.go:41"
 	assert.Equal(t, "GET /api/v1/namespaces/bed-x7k2p/pods?limit=500   200  61 KB  clientset.go:41", r.String())
-	r = Request{Method: http.MethodPut, Path: "/x", Status: 409, Fault: true, Done: true}
-	assert.Equal(t, "PUT /x   409  put in by the check", r.String())
+	r.Query.Set("continue", "eyJ2IjoibWV0YS5rOHMuaW8vdjEi")
+	assert.Equal(t, "GET /api/v1/namespaces/bed-x7k2p/pods?continue=eyJ2IjoibW…&limit=500   200  61 KB  clientset.go:41", r.String())
+	r = Request{Method: http.MethodPut, Path: "/x", Status: 409, Reason: metav1.StatusReasonConflict, Fault: true, Done: true}
+	assert.Equal(t, "PUT /x   409 Conflict  put in by the check", r.String())
 	r = Request{Method: http.MethodGet, Path: "/x", Done: true, Err: byClient}
 	assert.Equal(t, "GET /x   no answer  closed by the client", r.String())
 }

@@ -34,6 +34,12 @@ type Rule struct {
 	// Status answers.
 	Latency time.Duration
 
+	// Before is run when the request has arrived, before it goes on to the API
+	// server or Status answers. What it does has happened when the learner's
+	// request does: a foreign actor that writes between a read and a write.
+	// Its own requests must not go through this proxy. nil does nothing.
+	Before func()
+
 	// After lets so many matching requests through first.
 	After int
 	// Times is how many requests meet the fault; 0 is all, until Handle.Remove.
@@ -58,8 +64,8 @@ type Handle struct {
 // Add puts a rule in force. It panics if the rule does nothing at all, since a
 // check that waits for such a fault would wait for ever.
 func (f *Faults) Add(rule Rule) *Handle {
-	if rule.Status == 0 && rule.Latency <= 0 {
-		panic("proxy: a fault rule with neither Status nor Latency does nothing")
+	if rule.Status == 0 && rule.Latency <= 0 && rule.Before == nil {
+		panic("proxy: a fault rule with neither Status nor Latency nor Before does nothing")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

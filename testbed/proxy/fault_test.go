@@ -167,3 +167,14 @@ func TestAFaultThatDoesNothing(t *testing.T) {
 func testConfigMap() *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{"k": "v"}}
 }
+
+func TestFaultBefore(t *testing.T) {
+	var order []string
+	w := newWorld(t, func(_ http.ResponseWriter, r *http.Request) { order = append(order, r.Method) })
+	h := w.Faults().Add(Rule{Match: Match{Verb: "get"}, Before: func() { order = append(order, "before") }})
+	maps := kubernetes.NewForConfigOrDie(w.Config()).CoreV1().ConfigMaps("ns")
+	_ = maps.Delete(t.Context(), "cm", metav1.DeleteOptions{})
+	_, _ = maps.Get(t.Context(), "cm", metav1.GetOptions{})
+	assert.Equal(t, []string{http.MethodDelete, "before", http.MethodGet}, order)
+	assert.Equal(t, 1, h.Hits())
+}

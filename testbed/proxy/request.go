@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Request is one request of the learner's code, as the proxy saw it.
@@ -54,6 +56,9 @@ type Request struct {
 	Bytes int64
 	// Fault says that a rule of the check answered, not the API server.
 	Fault bool
+	// Reason stands in an answer that the proxy gave itself, as for a Fault; ""
+	// for the API server's answers, which it passes on unread.
+	Reason metav1.StatusReason
 	// Err says what ended the request before its time, such as "closed
 	// by the client", or is "".
 	Err string
@@ -76,7 +81,11 @@ func (r Request) URI() string {
 	var q []string
 	for _, key := range sortedKeys(r.Query) {
 		for _, v := range r.Query[key] {
-			q = append(q, key+"="+short(v, 48))
+			limit := 48
+			if key == "continue" {
+				limit = 10 // enough to tell two apart
+			}
+			q = append(q, key+"="+short(v, limit))
 		}
 	}
 	s := r.Method + " " + r.Path
@@ -90,7 +99,7 @@ func (r Request) outcome() string {
 	var parts []string
 	switch {
 	case r.Status != 0:
-		parts = append(parts, fmt.Sprint(r.Status))
+		parts = append(parts, strings.TrimSpace(fmt.Sprint(r.Status, " ", r.Reason)))
 	case r.Done:
 		parts = append(parts, "no answer")
 	default:

@@ -42,6 +42,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if rule, ok := p.faults.take(rec.Request); ok {
+		if rule.Before != nil {
+			rule.Before()
+		}
 		if !rule.wait(r.Context()) {
 			rec.failed(byClient)
 			return
@@ -87,7 +90,7 @@ func (p *Proxy) knows(r *http.Request) bool {
 
 // refuse answers in the API server's place.
 func (r *record) refuse(w http.ResponseWriter, s *metav1.Status) {
-	r.locked(func() { r.Status = int(s.Code) })
+	r.locked(func() { r.Status, r.Reason = int(s.Code), s.Reason })
 	n := writeStatus(w, s)
 	r.locked(func() { r.Bytes = int64(n) })
 }
