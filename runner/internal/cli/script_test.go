@@ -138,7 +138,7 @@ func mask(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
-// replace FILE OLD NEW edits a file; \n is a line's end.
+// replace FILE OLD NEW edits a file; \n is a line's end, \t a tab.
 func replace(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: replace file old new")
@@ -147,7 +147,7 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	if !strings.Contains(text, args[1]) {
 		ts.Fatalf("%s does not hold %q", args[0], args[1])
 	}
-	text = strings.Replace(text, args[1], strings.ReplaceAll(args[2], `\n`, "\n"), 1)
+	text = strings.Replace(text, args[1], strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[2]), 1)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
 }
 

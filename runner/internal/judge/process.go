@@ -99,8 +99,8 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 		}
 		read <- received{m, err}
 	}()
-	waited := make(chan error, 1)
-	go func() { waited <- cmd.Wait() }()
+	waited := make(chan struct{})
+	go func() { defer close(waited); _ = cmd.Wait() }() // ProcessState says how it ended
 
 	killed := false
 	limit := time.NewTimer(o.Limit + killGrace)

@@ -175,7 +175,7 @@ func (t *Text) explain(c *verdict.Check) {
 			t.line("where", at(*c.Where))
 		}
 	}
-	if c.Printed != "" && !t.Verbose {
+	if c.Status == verdict.Failed && c.Printed != "" && !t.Verbose {
 		t.line("printed", c.Printed)
 	}
 	if c.SeeTitle != "" {
