@@ -64,7 +64,7 @@ It asks once a chapter, and remembers the answer.`,
 func (a *app) ask(ctx context.Context, question string) (bool, error) {
 	in, ok := a.Stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return false, hint.New("add --yes", "%s There is nobody to ask here", question)
+		return false, hint.New("add --yes", "no terminal here to ask on: %s", question)
 	}
 	fmt.Fprintf(a.Stderr, "%s You learn most from what you try first. [y/N] ", question)
 	answered := make(chan string, 1)
