@@ -13,9 +13,12 @@ import (
 	"github.com/controllings/controllings/controlplane/files"
 )
 
-// leastFree is how much room there must be to start. etcd alone sets two
-// segments of 64 MB aside for its log.
-const leastFree = 256 << 20
+// How much room there must be to start. At first, etcd sets two segments of
+// 64 MB aside for its log; later it has them.
+const (
+	leastFree     = 256 << 20
+	leastFreeData = 96 << 20
+)
 
 // checkDisk refuses to begin on a disk that is about to be full: running out
 // while writing is the one thing that does harm.
@@ -25,7 +28,11 @@ func (d Dir) checkDisk() error {
 		return nil // no reason to refuse; writing will tell
 	}
 	free := uint64(s.Bavail) * uint64(s.Bsize)
-	if free < leastFree {
+	least := uint64(leastFree)
+	if d.hasData() {
+		least = leastFreeData
+	}
+	if free < least {
 		return withHint(fmt.Errorf("start the control plane: only %d MB are free in %q", free>>20, string(d)), diskHint)
 	}
 	return nil

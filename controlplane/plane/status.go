@@ -30,6 +30,7 @@ type Status struct {
 	Components []supervise.Status `json:"components"`
 
 	broken bool // it will not mend itself
+	phase  phase
 }
 
 // Status finds out how the control plane is. It never fails: what can't be
@@ -46,7 +47,7 @@ func (d Dir) Status(ctx context.Context) Status {
 	if err != nil {
 		return Status{State: Degraded, Reason: "it is starting", Components: []supervise.Status{}}
 	}
-	st := Status{State: Degraded, Kubernetes: r.Kubernetes, Server: r.Server, Components: r.Components}
+	st := Status{State: Degraded, Kubernetes: r.Kubernetes, Server: r.Server, Components: r.Components, phase: r.Phase}
 	if st.Components == nil {
 		st.Components = []supervise.Status{} // not null in JSON
 	}

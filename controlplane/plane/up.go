@@ -25,6 +25,9 @@ type UpOptions struct {
 	Kubernetes string
 }
 
+// recovery is how long Up gives a running cluster that is not well.
+const recovery = 20 * time.Second
+
 // SuperviseCommand is the hidden command by which this program becomes the
 // supervisor.
 const SuperviseCommand = "supervise"
@@ -39,6 +42,7 @@ func (d Dir) Up(ctx context.Context, o UpOptions) error {
 		return explain(fmt.Errorf("make folder: %w", err))
 	}
 	waiting := false
+	var unwell time.Time // since when something is wrong that may mend itself
 	for {
 		lock, err := supervise.TryLock(d.lockFile())
 		if err == nil {
@@ -63,6 +67,19 @@ func (d Dir) Up(ctx context.Context, o UpOptions) error {
 			continue
 		case st.State == Down:
 			// Whoever held the lock has let go, or only looked: try again.
+		case st.phase == phaseReady:
+			// A component is being restarted, or the API server has trouble.
+			if unwell.IsZero() {
+				unwell = time.Now()
+				fmt.Fprintf(o.Progress, "%s: waiting for it to recover\n", st.Reason)
+			}
+			if time.Since(unwell) > recovery {
+				fmt.Fprintf(o.Progress, "%s: starting the control plane anew\n", st.Reason)
+				unwell = time.Time{}
+				if err := d.Down(ctx); err != nil {
+					return err
+				}
+			}
 		case !waiting:
 			fmt.Fprintln(o.Progress, "another command is starting or stopping this cluster: waiting for it")
 			waiting = true
