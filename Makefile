@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 # breaks no tool. Quiet when there is nothing to do.
 NEED_GO  = command -v go >/dev/null || { echo 'error: no go on PATH' >&2; echo 'hint:  install Go 1.26 or newer: https://go.dev/doc/install' >&2; exit 2; }
 FIRST    = [ -x bin/lab ] || echo 'building bin/lab: once, under a minute' >&2
-LAB      = GOWORK=off go build -C runner -buildvcs=false -trimpath -o ../bin/lab ./cmd/lab
+LAB      = GOWORK=off go build -C runner -buildvcs=false -o ../bin/lab ./cmd/lab
 
 help: ## these lines
 	@while IFS= read -r l; do case $$l in '	'*) ;; *:*' ## '*) t=$${l%%:*}; case $$t in *%) t=$${t%?}N;; esac; printf '  make %-16s %s\n' "$$t" "$${l#*' ## '}";; '## '*) printf '\n%s\n' "$${l#'## '}";; esac; done < Makefile

@@ -18,6 +18,7 @@ import (
 // Staged is an answer laid out as a module of its own, ready to be built.
 type Staged struct {
 	Dir    string // absolute
+	real   string // Dir without symbolic links
 	Module string // the chapter's module path, whatever the answer
 	Name   Name
 
@@ -36,6 +37,17 @@ func (s *Staged) Origin(rel string) (string, bool) {
 	return o, ok
 }
 
+// Rel is the staged path (from the stage's root, with slashes) of a file that a
+// program names by its full path. The go command names it without symbolic links.
+func (s *Staged) Rel(file string) (string, bool) {
+	for _, dir := range []string{s.Dir, s.real} {
+		if rel, ok := strings.CutPrefix(file, dir+string(filepath.Separator)); ok {
+			return filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
+}
+
 // IsCheck says whether a staged path is one of the course's checks.
 func (s *Staged) IsCheck(rel string) bool { return strings.HasSuffix(rel, "_test.go") }
 
@@ -50,7 +62,12 @@ func Stage(ctx context.Context, c *course.Course, ch *course.Chapter, n Name) (*
 	if err != nil {
 		return nil, stageError(err)
 	}
-	s := &Staged{Dir: dir, Name: n, unlock: unlock}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		unlock()
+		return nil, stageError(err)
+	}
+	s := &Staged{Dir: dir, real: real, Name: n, unlock: unlock}
 	if err := s.lay(c, ch, files); err != nil {
 		unlock()
 		return nil, stageError(err)
@@ -59,8 +76,8 @@ func Stage(ctx context.Context, c *course.Course, ch *course.Chapter, n Name) (*
 }
 
 // lockedDir makes and locks base, or base.2 … while other terminals hold those
-// before. Each has its own folder, and all share Go's cache: -trimpath keeps
-// the folder out of its keys.
+// before. The same answer gets the same folder again, and so what Go's cache has
+// of it.
 func lockedDir(base string) (string, func(), error) {
 	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
 		return "", nil, err

@@ -18,14 +18,13 @@ type places struct {
 	staged  *answer.Staged
 }
 
-// own maps a path as the compiler wrote it into the binary (-trimpath: module
-// path and file) to the answer's or the course's file.
+// own maps a path as the compiler wrote it into the binary, in the staged
+// module's folder, to the answer's or the course's file.
 func (p places) own(file string) (shown string, check, ok bool) {
-	rel, ok := strings.CutPrefix(file, p.staged.Module+"/")
+	rel, ok := p.staged.Rel(file)
 	if !ok {
 		return "", false, false
 	}
-	// An external test package is compiled under the module's path too.
 	shown, ok = p.staged.Origin(rel)
 	return shown, p.staged.IsCheck(rel), ok
 }
