@@ -10,7 +10,8 @@ import (
 // these that is there wins:
 //
 //  1. the kubeconfig file at path, when path isn't empty;
-//  2. the files that the environment variable KUBECONFIG lists, merged;
+//  2. the files that the environment variable KUBECONFIG lists, merged; files
+//     that aren't there are passed over, and so is the list if none of them is;
 //  3. the ServiceAccount of the Pod this runs in, which inCluster returns
 //     (rest.InClusterConfig in a program; rest.ErrNotInCluster outside a Pod);
 //  4. the file .kube/config in the home directory.

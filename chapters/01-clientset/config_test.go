@@ -61,6 +61,7 @@ func TestLoadConfigFindsTheCluster(t *testing.T) {
 		{name: "KUBECONFIG comes before the Pod's ServiceAccount and the home file", kubeconfig: env, inCluster: inPod, home: true, server: envServer},
 		{name: "KUBECONFIG is a list, and its files are merged", kubeconfig: join(contextOnly, clusterOnly), inCluster: notInPod, server: envServer},
 		{name: "a file that KUBECONFIG lists may be missing while another is there", kubeconfig: join(missing, env), inCluster: notInPod, home: true, server: envServer},
+		{name: "a KUBECONFIG of which no file is there is passed over", kubeconfig: missing, inCluster: inPod, server: inClusterServer},
 		{name: "a broken file in KUBECONFIG is an error, not a reason to look elsewhere", kubeconfig: broken, inCluster: inPod, home: true, says: []string{broken}},
 		{name: "in a Pod its ServiceAccount comes before the home file", inCluster: inPod, home: true, server: inClusterServer},
 		{name: "in a Pod whose ServiceAccount can't be used, that is the error", inCluster: brokenPod, home: true, says: []string{"the token file is not readable"}},

@@ -2,10 +2,7 @@ package clientset_test
 
 import (
 	"fmt"
-	"sync"
-	"testing"
 
-	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -13,52 +10,32 @@ import (
 )
 
 // createPod makes a Pod that is in the given phase and stays there: a
-// scheduling gate keeps it off every node, so nothing but this test gives it
+// scheduling gate keeps it off every node, so nothing but this check gives it
 // a status.
-func createPod(t *testing.T, b *testbed.Bed, name, app string, phase corev1.PodPhase) {
-	pods := b.Admin().CoreV1().Pods(b.Namespace())
-	pod, err := pods.Create(b.Context(), &corev1.Pod{
+func createPod(b *testbed.Bed, name, app string, phase corev1.PodPhase) {
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": app}},
 		Spec: corev1.PodSpec{
 			SchedulingGates: []corev1.PodSchedulingGate{{Name: "example.com/stays-unscheduled"}},
 			Containers:      []corev1.Container{{Name: "app", Image: "registry.example/app:1"}},
 		},
-	}, metav1.CreateOptions{})
-	require.NoError(t, err)
+	}
+	b.Create(pod)
 	pod.Status.Phase = phase
-	_, err = pods.UpdateStatus(b.Context(), pod, metav1.UpdateOptions{})
-	require.NoError(t, err)
+	_, err := b.Admin().CoreV1().Pods(b.Namespace()).UpdateStatus(b.Context(), pod, metav1.UpdateOptions{})
+	b.Must(err, "give a Pod its phase")
 }
 
-// createConfigMaps makes n ConfigMaps, many at a time, and returns their names.
-func createConfigMaps(t *testing.T, b *testbed.Bed, n int) map[string]bool {
-	const workers = 24
-	next, failures := make(chan string), make(chan error, workers)
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for name := range next {
-				_, err := b.Admin().CoreV1().ConfigMaps(b.Namespace()).Create(b.Context(),
-					&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-				if err != nil {
-					select {
-					case failures <- err:
-					default:
-					}
-				}
-			}
-		})
-	}
+// createConfigMaps makes n ConfigMaps and returns their names.
+func createConfigMaps(b *testbed.Bed, n int) map[string]bool {
 	names := make(map[string]bool, n)
+	var all []testbed.Object
 	for i := range n {
 		name := fmt.Sprintf("settings-%04d", i)
 		names[name] = true
-		next <- name
+		all = append(all, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
-	close(next)
-	wg.Wait()
-	close(failures)
-	require.NoError(t, <-failures)
+	b.Create(all...)
 	return names
 }
 

@@ -13,7 +13,7 @@ import (
 // for at most limit objects at a time and holds no more than one page of them.
 //
 // The API server keeps the view that a continue token belongs to for some
-// minutes only. When it answers 410 Gone, EachConfigMap begins again with a
+// minutes only. When it answers 410 (reason Expired), EachConfigMap begins again with a
 // fresh list and passes over what visit has seen. The first error of visit, or
 // of a request that failed for another reason, ends the walk and is returned.
 func EachConfigMap(ctx context.Context, client kubernetes.Interface, namespace string, limit int64, visit func(*corev1.ConfigMap) error) error {

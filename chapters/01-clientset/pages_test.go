@@ -26,7 +26,7 @@ var configMapLists = proxy.Match{Verb: "list", Resource: "configmaps"}
 
 func TestEachConfigMapGoesPageByPage(t *testing.T) {
 	b := testbed.New(t)
-	names := createConfigMaps(t, b, total)
+	names := createConfigMaps(b, total)
 
 	// A walk that nothing disturbs.
 	before := b.Traffic().Mark()
@@ -72,7 +72,7 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 	})
 	expired.Remove()
 	b.NoError(err, testbed.Fail{
-		Expected: "the walk to begin again when its continue token has expired (410 on the second page)",
+		Expected: "the walk to begin again when its continue token has expired (410, reason Expired, on the second page)",
 		See:      pagesPart,
 	})
 	expectEachOnce(b, "in a walk whose continue token expired after the first page", names, visits)

@@ -2,14 +2,15 @@ package clientset_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 
 	clientset "github.com/controllings/controllings/chapters/01-clientset"
 	"github.com/controllings/controllings/testbed"
@@ -20,29 +21,19 @@ const patchesPart = "README.md#patches"
 
 func TestSetImageChangesOneField(t *testing.T) {
 	b := testbed.New(t)
-	before := createDeployment(t, b)
-
-	// Nothing to patch: a container of that name isn't there.
-	err := clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "ap", "registry.example/app:2")
-	if after := getDeployment(t, b); len(after.Spec.Template.Spec.Containers) != 2 || err == nil {
-		b.Fail(testbed.Fail{
-			Expected: "an error for a container that isn't there, and the Deployment left alone",
-			Seen:     fmt.Sprintf("error %v, and the containers %s", err, containers(after)),
-			See:      patchesPart,
-		})
-	}
+	before := createDeployment(b)
 
 	mark := b.Traffic().Mark()
-	err = clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "app", "registry.example/app:2")
+	err := clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "app", "registry.example/app:2")
+	// What was sent comes first: it explains whatever came of it.
+	expectOneField(b, b.Traffic().Since(mark).Requests(deployments))
 	b.NoError(err, testbed.Fail{
 		Expected: "the image of container app set to registry.example/app:2",
 		See:      patchesPart,
 	})
-
-	after := getDeployment(t, b)
 	want := before.Spec.DeepCopy()
 	want.Template.Spec.Containers[1].Image = "registry.example/app:2"
-	if !equality.Semantic.DeepEqual(*want, after.Spec) {
+	if after := getDeployment(b); !equality.Semantic.DeepEqual(*want, after.Spec) {
 		b.Fail(testbed.Fail{
 			Expected: "the image of container app changed, and every other field of the Deployment as it was: " +
 				describeContainers(want.Template.Spec.Containers),
@@ -51,8 +42,49 @@ func TestSetImageChangesOneField(t *testing.T) {
 		})
 	}
 
-	deployments := proxy.Match{Group: "apps", Resource: "deployments"}
-	for _, request := range b.Traffic().Since(mark).Requests(deployments) {
+	// A container that isn't there.
+	err = clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "nosuch", "registry.example/app:2")
+	if after := getDeployment(b); len(after.Spec.Template.Spec.Containers) != 2 || err == nil {
+		b.Fail(testbed.Fail{
+			Expected: "an error for the container nosuch, which isn't there, and the Deployment left alone",
+			Seen:     fmt.Sprintf("error %v, and the containers %s", err, containers(after)),
+			See:      patchesPart,
+		})
+	}
+
+	// The Deployment's owner puts the containers into another order, between
+	// what was read and what is written.
+	reordered := make(chan error, 1)
+	reorder := b.Faults().Add(proxy.Rule{
+		Match:  proxy.Match{Verb: "patch", Group: "apps", Resource: "deployments"},
+		Times:  1,
+		Before: func() { reordered <- reverseContainers(b) },
+	})
+	err = clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "app", "registry.example/app:3")
+	if reorder.Hits() != 1 {
+		b.Fail(testbed.Fail{
+			Expected: "a PATCH for the image of container app",
+			Seen:     fmt.Sprintf("no PATCH, and the error %v", err),
+			See:      patchesPart,
+		})
+	}
+	b.Must(<-reordered, "reorder the containers")
+	for _, c := range getDeployment(b).Spec.Template.Spec.Containers {
+		if c.Name == "proxy" && c.Image != "registry.example/proxy:7" {
+			b.Fail(testbed.Fail{
+				Expected: "the image of container app set, or an error, when the owner reorders the containers in between",
+				Seen:     "the image of container proxy overwritten with " + c.Image,
+				See:      patchesPart,
+			})
+		}
+	}
+}
+
+var deployments = proxy.Match{Group: "apps", Resource: "deployments"}
+
+// expectOneField judges what was sent: nothing but the field that is ours.
+func expectOneField(b *testbed.Bed, requests []proxy.Request) {
+	for _, request := range requests {
 		switch {
 		case request.Verb == "update":
 			b.Fail(testbed.Fail{
@@ -61,7 +93,7 @@ func TestSetImageChangesOneField(t *testing.T) {
 					request),
 				See: patchesPart,
 			})
-		case request.Verb == "patch" && strings.Contains(string(request.Body), "proxy"):
+		case request.Verb == "patch" && strings.Contains(string(request.Body), "registry.example/proxy"):
 			b.Fail(testbed.Fail{
 				Expected: "a patch that holds nothing but the image of container app",
 				Seen:     fmt.Sprintf("a patch that sends the other container along\n%s", request.Body),
@@ -71,9 +103,24 @@ func TestSetImageChangesOneField(t *testing.T) {
 	}
 }
 
+// reverseContainers is what the Deployment's owner does. It retries a conflict:
+// the Deployment controller writes the status meanwhile.
+func reverseContainers(b *testbed.Bed) error {
+	owned := b.Foreign().AppsV1().Deployments(b.Namespace())
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		deployment, err := owned.Get(b.Context(), "web", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		slices.Reverse(deployment.Spec.Template.Spec.Containers)
+		_, err = owned.Update(b.Context(), deployment, metav1.UpdateOptions{})
+		return err
+	})
+}
+
 // createDeployment makes somebody else's Deployment, scaled to nothing: its
 // containers are proxy and app, in this order.
-func createDeployment(t *testing.T, b *testbed.Bed) *appsv1.Deployment {
+func createDeployment(b *testbed.Bed) *appsv1.Deployment {
 	labels := map[string]string{"app": "web"}
 	deployment, err := b.Foreign().AppsV1().Deployments(b.Namespace()).Create(b.Context(), &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: labels},
@@ -89,13 +136,13 @@ func createDeployment(t *testing.T, b *testbed.Bed) *appsv1.Deployment {
 			},
 		},
 	}, metav1.CreateOptions{})
-	require.NoError(t, err)
+	b.Must(err, "make the Deployment")
 	return deployment
 }
 
-func getDeployment(t *testing.T, b *testbed.Bed) *appsv1.Deployment {
+func getDeployment(b *testbed.Bed) *appsv1.Deployment {
 	deployment, err := b.Admin().AppsV1().Deployments(b.Namespace()).Get(b.Context(), "web", metav1.GetOptions{})
-	require.NoError(t, err)
+	b.Must(err, "read the Deployment")
 	return deployment
 }
 

@@ -18,9 +18,9 @@ var podLists = proxy.Match{Verb: "list", Resource: "pods"}
 
 func TestPrintPods(t *testing.T) {
 	b := testbed.New(t)
-	createPod(t, b, "web-0", "web", corev1.PodRunning)
-	createPod(t, b, "web-1", "web", corev1.PodPending)
-	createPod(t, b, "db-0", "db", corev1.PodFailed)
+	createPod(b, "web-0", "web", corev1.PodRunning)
+	createPod(b, "web-1", "web", corev1.PodPending)
+	createPod(b, "db-0", "db", corev1.PodFailed)
 	want := []string{"db-0 Failed", "web-0 Running", "web-1 Pending"}
 
 	var out bytes.Buffer
@@ -57,10 +57,10 @@ func TestPrintPods(t *testing.T) {
 
 func TestRunningPodsSelectsAtTheServer(t *testing.T) {
 	b := testbed.New(t)
-	createPod(t, b, "web-0", "web", corev1.PodRunning)
-	createPod(t, b, "web-1", "web", corev1.PodRunning)
-	createPod(t, b, "web-2", "web", corev1.PodPending)
-	createPod(t, b, "db-0", "db", corev1.PodRunning)
+	createPod(b, "web-0", "web", corev1.PodRunning)
+	createPod(b, "web-1", "web", corev1.PodRunning)
+	createPod(b, "web-2", "web", corev1.PodPending)
+	createPod(b, "db-0", "db", corev1.PodRunning)
 	want := []string{"web-0", "web-1"}
 
 	before := b.Traffic().Mark()

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,14 +18,39 @@ import (
 
 const errorsPart = "README.md#errors"
 
-var reasons = []error{
-	clientset.ErrNotFound, clientset.ErrAlreadyExists, clientset.ErrConflict,
-	clientset.ErrInvalid, clientset.ErrForbidden,
+// reasons are the five, each under the name that it has in settings.go.
+var reasons = []struct {
+	name string
+	err  error
+}{
+	{"ErrNotFound", clientset.ErrNotFound},
+	{"ErrAlreadyExists", clientset.ErrAlreadyExists},
+	{"ErrConflict", clientset.ErrConflict},
+	{"ErrInvalid", clientset.ErrInvalid},
+	{"ErrForbidden", clientset.ErrForbidden},
 }
 
 func TestSettingsTellErrorsApart(t *testing.T) {
 	b := testbed.New(t)
 	ctx, client, ns := b.Context(), b.Clientset(), b.Namespace()
+
+	// Explain alone: errors travel, wrapped by callers, and their text is for people.
+	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "app")
+	gone.ErrStatus.Message = "translated for people"
+	expectReason(b, "Explain of a NotFound whose text says something else, wrapped by a caller",
+		clientset.Explain(fmt.Errorf("read settings: %w", gone)), clientset.ErrNotFound)
+	if err := clientset.Explain(nil); err != nil {
+		b.Fail(testbed.Fail{Expected: "Explain(nil) to be nil", Seen: fmt.Sprintf("the error %v", err), See: errorsPart})
+	}
+	busy := apierrors.NewGenericServerResponse(http.StatusTooManyRequests, "get",
+		schema.GroupResource{Resource: "configmaps"}, "app", "", 1, true)
+	if found := reasonsOf(clientset.Explain(busy)); len(found) > 0 {
+		b.Fail(testbed.Fail{
+			Expected: "none of the five reasons for a 429: the API server is busy, and to try again later helps",
+			Seen:     strings.Join(found, " and "),
+			See:      errorsPart,
+		})
+	}
 
 	// The way that works: create, read, change, read again, delete.
 	created, err := clientset.CreateSettings(ctx, client, ns, "app", map[string]string{"colour": "blue"})
@@ -50,7 +76,7 @@ func TestSettingsTellErrorsApart(t *testing.T) {
 	_, err = clientset.UpdateSettings(ctx, client, read)
 	b.NoError(err, testbed.Fail{Expected: "UpdateSettings to write the changed ConfigMap", See: errorsPart})
 	stored, err := b.Admin().CoreV1().ConfigMaps(ns).Get(ctx, "app", metav1.GetOptions{})
-	require.NoError(t, err)
+	b.Must(err, "read the ConfigMap")
 	if stored.Data["colour"] != "green" {
 		b.Fail(testbed.Fail{
 			Expected: "colour=green in the stored ConfigMap after UpdateSettings",
@@ -65,6 +91,13 @@ func TestSettingsTellErrorsApart(t *testing.T) {
 
 	stale.Data["colour"] = "red"
 	_, err = clientset.UpdateSettings(ctx, client, stale)
+	if err == nil {
+		b.Fail(testbed.Fail{
+			Expected: "UpdateSettings of a ConfigMap that changed after it was read: ErrConflict, and nothing written",
+			Seen:     "no error: colour=green, which was written in between, is overwritten with colour=red",
+			See:      errorsPart,
+		})
+	}
 	expectReason(b, "UpdateSettings of a ConfigMap that changed after it was read", err, clientset.ErrConflict)
 
 	_, err = clientset.CreateSettings(ctx, client, ns, "app2", map[string]string{"no/slashes": "x"})
@@ -79,38 +112,16 @@ func TestSettingsTellErrorsApart(t *testing.T) {
 	expectReason(b, "GetSettings of a ConfigMap that was deleted", err, clientset.ErrNotFound)
 	err = clientset.DeleteSettings(ctx, client, ns, "app")
 	expectReason(b, "DeleteSettings of a ConfigMap that is gone", err, clientset.ErrNotFound)
-
-	// Errors travel: they are wrapped by callers, and their text is for people.
-	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "app")
-	gone.ErrStatus.Message = "translated for people"
-	expectReason(b, "Explain of a NotFound whose text says something else, wrapped by a caller",
-		clientset.Explain(fmt.Errorf("read settings: %w", gone)), clientset.ErrNotFound)
-	if err := clientset.Explain(nil); err != nil {
-		b.Fail(testbed.Fail{Expected: "Explain(nil) to be nil", Seen: err.Error(), See: errorsPart})
-	}
-	busy := apierrors.NewGenericServerResponse(http.StatusTooManyRequests, "get",
-		schema.GroupResource{Resource: "configmaps"}, "app", "", 1, true)
-	for _, reason := range reasons {
-		if errors.Is(clientset.Explain(busy), reason) {
-			b.Fail(testbed.Fail{
-				Expected: "none of the five reasons for a 429: the API server is busy, and to try again later helps",
-				Seen:     fmt.Sprintf("%q", reason),
-				See:      errorsPart,
-			})
-		}
-	}
 }
 
 // expectReason judges one error: it must be of the reason want, of no other,
 // and still be the API server's.
 func expectReason(b *testbed.Bed, what string, err, want error) {
-	for _, reason := range reasons {
-		if errors.Is(err, reason) == (reason == want) { //nolint:errorlint // which of the reasons it is, not whether it wraps one
-			continue
-		}
+	wanted := reasonsOf(want)
+	if found := reasonsOf(err); !slices.Equal(found, wanted) {
 		b.Fail(testbed.Fail{
-			Expected: fmt.Sprintf("%s: the reason %q, and no other", what, want),
-			Seen:     describe(err),
+			Expected: fmt.Sprintf("%s: the reason %s, and no other", what, wanted[0]),
+			Seen:     describe(err, found),
 			See:      errorsPart,
 		})
 	}
@@ -123,16 +134,25 @@ func expectReason(b *testbed.Bed, what string, err, want error) {
 	}
 }
 
-// describe says what an error is to a program, and what it says to a person.
-func describe(err error) string {
-	if err == nil {
-		return "no error"
-	}
+// reasonsOf names those of the five that errors.Is finds in err.
+func reasonsOf(err error) []string {
 	var found []string
 	for _, reason := range reasons {
-		if errors.Is(err, reason) {
-			found = append(found, fmt.Sprintf("%q", reason))
+		if errors.Is(err, reason.err) {
+			found = append(found, reason.name)
 		}
 	}
-	return fmt.Sprintf("reasons %v in: %v", found, err)
+	return found
+}
+
+// describe says what an error is to a program, and what it says to a person.
+func describe(err error, found []string) string {
+	switch {
+	case err == nil:
+		return "no error"
+	case len(found) == 0:
+		return fmt.Sprintf("none of the five reasons in the error: %v", err)
+	default:
+		return fmt.Sprintf("%s in the error: %v", strings.Join(found, " and "), err)
+	}
 }

@@ -25,4 +25,5 @@ import (
 	_ "k8s.io/client-go/rest"
 	_ "k8s.io/client-go/tools/clientcmd"
 	_ "k8s.io/client-go/tools/clientcmd/api"
+	_ "k8s.io/client-go/util/retry"
 )
