@@ -35,8 +35,12 @@ func run(m *testing.M) int {
 		return 2
 	}
 	shared = cluster{dir: filepath.Join(tmp, "shared")}
-	defer shared.command("down").Run()
-	return m.Run()
+	code := m.Run()
+	if out, err := shared.command("down").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "take the shared cluster down: %v\n%s", err, out)
+		return 2
+	}
+	return code
 }
 
 // build returns the path of the binary.

@@ -85,7 +85,11 @@ func (s *supervisor) wait(ctx context.Context, what string, ok func(context.Cont
 			if errors.Is(cause, context.Canceled) {
 				cause = errors.New("stopped")
 			}
-			return withHint(fmt.Errorf("wait for %s: %w; last answer: %v", what, cause, last),
+			answer := "none"
+			if last != nil {
+				answer = last.Error()
+			}
+			return withHint(fmt.Errorf("wait for %s: %w; last answer: %s", what, cause, answer),
 				"see the logs: lab cluster logs; a busy machine may need longer: LAB_START_TIMEOUT=5m")
 		case <-tick.C:
 		}

@@ -27,7 +27,7 @@ func (d Dir) checkDisk() error {
 	if err := unix.Statfs(string(d), &s); err != nil {
 		return nil // no reason to refuse; writing will tell
 	}
-	free := uint64(s.Bavail) * uint64(s.Bsize)
+	free := s.Bavail * uint64(s.Bsize)
 	least := uint64(leastFree)
 	if d.hasData() {
 		least = leastFreeData

@@ -276,8 +276,10 @@ func TestAnInterruptedUpTakesDownWhatItStarted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
 		for len(d.Status(ctx).Components) < 2 && ctx.Err() == nil {
-			time.Sleep(10 * time.Millisecond)
+			<-tick.C
 		}
 		cancel()
 	}()

@@ -168,5 +168,8 @@ func (d Dir) start(ctx context.Context, lock *supervise.Lock, o UpOptions) error
 	if last.Error != "" {
 		return withHint(errors.New(last.Error), last.Hint)
 	}
-	return withHint(fmt.Errorf("the supervisor died: %v", waitErr), "its log is "+d.Log(SupervisorName))
+	if waitErr == nil {
+		waitErr = errors.New("exit status 0")
+	}
+	return withHint(fmt.Errorf("the supervisor died: %w", waitErr), "its log is "+d.Log(SupervisorName))
 }

@@ -96,9 +96,7 @@ esac
 	b := c.open().build
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		for len(c.calls()) == 0 || c.calls()[0] == "" {
-			time.Sleep(5 * time.Millisecond) // polls; there is nothing to be told by
-		}
+		until(ctx, func() bool { return len(c.calls()) > 0 && c.calls()[0] != "" })
 		cancel()
 	}()
 	err := b.ensure(ctx)
@@ -109,12 +107,10 @@ esac
 	if _, err := fmt.Sscan(c.calls()[0], &compiler); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(10 * time.Second)
-	for syscall.Kill(compiler, 0) == nil {
-		if time.Now().After(deadline) {
-			t.Fatal("the compiler is left")
-		}
-		time.Sleep(5 * time.Millisecond)
+	within, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if !until(within, func() bool { return syscall.Kill(compiler, 0) != nil }) {
+		t.Fatal("the compiler is left")
 	}
 	if _, err := os.Stat(b.binary()); err == nil {
 		t.Error("there is a binary")

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/controllings/controllings/runner/internal/hint"
 )
@@ -133,9 +132,7 @@ while :; do sleep 0.01; done
 `)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		for len(c.calls()) < 3 { // list, build, up
-			time.Sleep(5 * time.Millisecond)
-		}
+		until(ctx, func() bool { return len(c.calls()) >= 3 }) // list, build, up
 		cancel()
 	}()
 	if err := p.Up(ctx); err == nil || !strings.Contains(err.Error(), "nothing is left running") {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -65,10 +66,9 @@ func TestProgressWithoutATerminal(t *testing.T) {
 	said := &buffer{}
 	p := newProgress(said, time.Millisecond)
 	p.begin(10, time.Second)
-	deadline := time.Now().Add(10 * time.Second)
-	for strings.Count(said.String(), "\n") < 2 && time.Now().Before(deadline) {
-		time.Sleep(time.Millisecond)
-	}
+	within, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	until(within, func() bool { return strings.Count(said.String(), "\n") >= 2 })
 	p.stop()
 	if got := said.String(); strings.Count(got, "0 of 10 packages built") < 2 || strings.ContainsAny(got, "\r\x1b") {
 		t.Errorf("it said %q", got)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -30,6 +31,12 @@ func Format(ctx context.Context, r *repo.Repo) error {
 		errs = append(errs, fmt.Errorf("%s: golangci-lint can't format it, see above", dir))
 	})
 	return errors.Join(append(errs, err)...)
+}
+
+// hasCode reports whether there is Go code in the folder itself.
+func hasCode(dir string) bool {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	return err == nil && len(files) > 0
 }
 
 // each runs the linter over the workspace as one (it shares the libraries' types),
@@ -77,6 +84,9 @@ func each(ctx context.Context, r *repo.Repo, verb string, failed func(dir string
 		return err
 	}
 	for _, m := range outside {
+		if !hasCode(r.Path(m)) {
+			continue // a go.mod that only names a tool
+		}
 		env, args := repo.GoEnv(), []string(nil)
 		if m == "controlplane" {
 			// As bin/controlplane is built, so that the linter finds Kubernetes
