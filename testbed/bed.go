@@ -108,6 +108,7 @@ func (b *Bed) setUp(admin *rest.Config) error {
 	collectOnce.Do(func() {
 		b.background.Go(func() { b.collectStale(running) })
 	})
+	b.watchDeadline()
 	return nil
 }
 

@@ -127,6 +127,13 @@ var parts = map[string]func(t *testing.T){
 			return false, "nothing"
 		})
 	},
+	"never ends": func(t *testing.T) {
+		b := New(t)
+		client := b.Clientset()
+		for {
+			_, _ = client.CoreV1().Secrets(b.Namespace()).List(b.Context(), metav1.ListOptions{})
+		}
+	},
 	"is parallel": func(t *testing.T) {
 		t.Parallel()
 		New(t)
@@ -159,7 +166,11 @@ func play(t *testing.T, part string, env ...string) ([]channel.Message, string, 
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()
-	c := exec.Command(os.Args[0], "-test.run=^TestPart$", "-test.count=1", "-test.timeout=2m")
+	timeout := "2m"
+	if part == "never ends" {
+		timeout = Scale(5 * time.Second).String()
+	}
+	c := exec.Command(os.Args[0], "-test.run=^TestPart$", "-test.count=1", "-test.timeout="+timeout)
 	c.Dir = filepath.Join("testdata", "chapter")
 	c.Env = append(os.Environ(), partEnv+"="+part, channel.EnvFD+"=3", channel.EnvWord+"=word")
 	c.Env = append(c.Env, env...)
@@ -235,6 +246,15 @@ func TestWhatAFailureTells(t *testing.T) {
 	for line := range strings.Lines(f.Message) {
 		assert.Contains(t, out, strings.TrimSpace(line), "the test's own output tells the same")
 	}
+}
+
+func TestWhatATestTellsThatNeverEnds(t *testing.T) {
+	got, _, exit := play(t, "never ends")
+	assert.NotZero(t, exit)
+	require.Len(t, got, 2)
+	require.Equal(t, channel.Failed, got[1].Event)
+	assert.Regexp(t, `^it was still running after [\d.m]+s\n`, got[1].Failure.Seen)
+	assert.Regexp(t, `GET /api/v1/namespaces/bed-\w{5}/secrets   403  \d+ B   ×\d+`, got[1].Failure.Seen)
 }
 
 func TestNoCluster(t *testing.T) {

@@ -154,8 +154,8 @@ func (p *progress) show() {
 
 // text is the line of progress.
 func (p *progress) text(now time.Time) string {
-	if p.done >= p.total {
-		return fmt.Sprintf("%d of %d packages built; linking them, usually half a minute", p.total, p.total)
+	if p.done >= p.total-1 { // the last is the program itself
+		return fmt.Sprintf("%d of %d packages built; linking them, usually half a minute", min(p.done, p.total), p.total)
 	}
 	return fmt.Sprintf("%d of %d packages built (%d%%), about %s left", p.done, p.total, 100*p.done/p.total, round(p.left(now)))
 }

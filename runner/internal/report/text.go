@@ -105,7 +105,8 @@ func (t *Text) End(r *verdict.Result) {
 		t.after()
 		return
 	}
-	if slices.ContainsFunc(r.Checks, func(c verdict.Check) bool { return c.Status == verdict.NotStarted }) {
+	// To those who have begun, not to those who are nearly through.
+	if 2*done < all && slices.ContainsFunc(r.Checks, func(c verdict.Check) bool { return c.Status == verdict.NotStarted }) {
 		fmt.Fprint(t.W, " Red and · are where you begin: this is no broken install.")
 	}
 	fmt.Fprintln(t.W)
