@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // obj is a Kubernetes object.
@@ -148,7 +149,12 @@ func (a *api) namespace() string {
 // until polls an object until ok.
 func (a *api) until(path string, ok func(code int, o obj) bool) {
 	a.t.Helper()
-	eventually(a.t, patience, func(ctx context.Context) string {
+	a.untilWithin(patience, path, ok)
+}
+
+func (a *api) untilWithin(within time.Duration, path string, ok func(code int, o obj) bool) {
+	a.t.Helper()
+	eventually(a.t, within, func(ctx context.Context) string {
 		code, o := a.do(ctx, http.MethodGet, path, nil)
 		if ok(code, o) {
 			return ""

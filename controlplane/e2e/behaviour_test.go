@@ -83,9 +83,26 @@ func TestNamespaceIsGoneWithAllThatIsInIt(t *testing.T) {
 	for i := range 20 {
 		a.create("/api/v1/namespaces/"+ns+"/configmaps", obj{"metadata": obj{"name": fmt.Sprint("c-", i)}})
 	}
-	a.create("/api/v1/namespaces/"+ns+"/pods", obj{"metadata": obj{"name": "p"}, "spec": podTemplate()["spec"]})
+	pod := podTemplate()["spec"].(obj)
+	pod["terminationGracePeriodSeconds"] = 1
+	a.create("/api/v1/namespaces/"+ns+"/pods", obj{"metadata": obj{"name": "p"}, "spec": pod})
 	a.delete("/api/v1/namespaces/" + ns)
 	a.until("/api/v1/namespaces/"+ns, func(code int, _ obj) bool { return code == http.StatusNotFound })
+}
+
+// The namespace controller waits five seconds before its first pass. It looks
+// at the grace period that Pods were promised, not at whether they are gone, so
+// with a Pod of the default 30 s it comes back only when something else makes
+// it: the status that it wrote itself, another five seconds later. A real
+// cluster takes as long (namespaceDeletionGracePeriod and
+// estimateGracefulTerminationForPods in the controller's source).
+func TestNamespaceWithAPodOfTheDefaultGracePeriodIsGoneAfterASecondPass(t *testing.T) {
+	shared.up(t)
+	a := shared.admin(t)
+	ns := a.namespace()
+	a.create("/api/v1/namespaces/"+ns+"/pods", obj{"metadata": obj{"name": "p"}, "spec": podTemplate()["spec"]})
+	a.delete("/api/v1/namespaces/" + ns)
+	a.untilWithin(2*patience, "/api/v1/namespaces/"+ns, func(code int, _ obj) bool { return code == http.StatusNotFound })
 }
 
 // An owner reference has no namespace: it names an owner in the object's own.
