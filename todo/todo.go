@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/controllings/controllings/todo/channel"
 )
@@ -25,7 +26,8 @@ const exitNotStarted = 3
 // started" and not as a riddle after a time-out. Anywhere else it returns an
 // error that names the step and where the lesson explains it.
 func Step(step string) error {
-	err := fmt.Errorf("step %s is not written yet: see README.md of this chapter, step %s", step, step)
+	chapter, _, _ := strings.Cut(step, ".")
+	err := fmt.Errorf("step %s is not written yet: see step %s in this chapter's README.md; make chapter-%s tells how far you are", step, step, chapter)
 	if !channel.Active() {
 		return err
 	}
