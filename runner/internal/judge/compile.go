@@ -72,7 +72,7 @@ func compile(ctx context.Context, o Options, staged *answer.Staged) (binary stri
 	h := ""
 	switch text := out.String(); {
 	case strings.Contains(text, "no space left on device"):
-		h = "free some space, or move Go's build cache: export GOCACHE=/bigger/disk"
+		h = fmt.Sprintf("free some space on the disk of %s, or on that of Go's build cache (go env GOCACHE)", staged.Dir)
 	case strings.Contains(text, "dial tcp"), strings.Contains(text, "no such host"), strings.Contains(text, "connection refused"), strings.Contains(text, "module lookup disabled"):
 		h = "the first build downloads Go modules: check the network and `go env GOPROXY`; later runs need none"
 	case strings.Contains(text, "signal: killed"):

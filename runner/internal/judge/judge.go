@@ -96,11 +96,14 @@ func Run(ctx context.Context, o Options) (*verdict.Result, Timings, error) {
 	}
 
 	clusterCtx, cancel := context.WithCancel(ctx)
-	cluster := startCluster(clusterCtx, o)
+	cluster, err := startCluster(clusterCtx, o)
 	defer func() { // nothing goes on behind an early return
 		cancel()
 		_, _, _ = cluster()
 	}()
+	if err != nil {
+		return nil, t, err
+	}
 
 	start := time.Now()
 	staged, err := answer.Stage(ctx, o.Course, o.Chapter, o.Answer)
@@ -174,8 +177,8 @@ func newResult(o Options) (*verdict.Result, error) {
 // startCluster makes the cluster serve and returns how to get what came of it.
 // One that answers already is looked at while the answer compiles. One that has
 // to be started, or built first, comes before: both want all cores, and a person
-// can follow one progress line at a time.
-func startCluster(ctx context.Context, o Options) func() (verdict.Cluster, time.Duration, error) {
+// can follow one progress line at a time. An error of that one is returned here.
+func startCluster(ctx context.Context, o Options) (func() (verdict.Cluster, time.Duration, error), error) {
 	var (
 		info verdict.Cluster
 		took time.Duration
@@ -192,11 +195,11 @@ func startCluster(ctx context.Context, o Options) func() (verdict.Cluster, time.
 	defer cancel()
 	if o.Cluster.Probe(within) != nil {
 		up()
-		return func() (verdict.Cluster, time.Duration, error) { return info, took, err }
+		return func() (verdict.Cluster, time.Duration, error) { return info, took, err }, err
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); up() }()
-	return func() (verdict.Cluster, time.Duration, error) { <-done; return info, took, err }
+	return func() (verdict.Cluster, time.Duration, error) { <-done; return info, took, err }, nil
 }
 
 // runAll runs the checks: those that can share the cluster as many at once as
