@@ -52,7 +52,7 @@ func (e *embedded) Up(ctx context.Context) error {
 			args = append(args, "--timeout", t)
 		}
 		if err := e.run(ctx, args, nil, io.Discard, e.o.Status); err != nil {
-			return fmt.Errorf("start the cluster: %w", err)
+			return err // the control plane's own words: they say what was started
 		}
 	}
 	return e.publish()

@@ -116,7 +116,7 @@ func TestWhatTheControlPlaneSaysBecomesTheError(t *testing.T) {
 	c, p := newFake(t)
 	c.built("echo working >&2; printf 'error: start etcd: exit status 1\\n  its last line\\nhint:  free some space\\n' >&2; exit 1\n")
 	err := p.Up(t.Context())
-	if err == nil || err.Error() != "start the cluster: start etcd: exit status 1\n  its last line" || hint.Of(err) != "free some space" {
+	if err == nil || err.Error() != "start etcd: exit status 1\n  its last line" || hint.Of(err) != "free some space" {
 		t.Errorf("err = %v, hint = %q", err, hint.Of(err))
 	}
 	if got := c.said.String(); !strings.Contains(got, "working\n") || strings.Contains(got, "error:") {
