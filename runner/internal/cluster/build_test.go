@@ -135,7 +135,7 @@ func TestAFailedBuildSaysWhatToDo(t *testing.T) {
 			err:    "the disk is full", hint: "GOCACHE",
 		},
 		"no network": {
-			script: `echo 'go: k8s.io/api@v0.37.2: Get "https://proxy.golang.org/": dial tcp: lookup proxy.golang.org: no such host' >&2; exit 1`,
+			script: `echo 'go: k8s.io/api@v0.37.2: Get "https://modules.example/": dial tcp: lookup modules.example: no such host' >&2; exit 1`,
 			err:    "modules can't be fetched", hint: "GOPROXY",
 		},
 		"a module that was tampered with": {
