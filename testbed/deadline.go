@@ -3,8 +3,6 @@ package testbed
 import (
 	"fmt"
 	"time"
-
-	"github.com/controllings/controllings/testbed/proxy"
 )
 
 // lastWord is how long before the test's time is up the bed reports it. After
@@ -25,12 +23,10 @@ func (b *Bed) watchDeadline() {
 	}
 	begin := time.Now()
 	timer := time.AfterFunc(time.Until(end)-lastWord, func() {
-		requests := b.proxy.Traffic().Requests(proxy.Match{})
-		file, line := place(requests)
-		b.report.failure(Fail{
+		b.tell(Fail{
 			Expected: "the code to come to an end",
-			Seen:     lines(fmt.Sprintf("it was still running after %s", round(time.Since(begin))), recent(requests)),
-		}, file, line)
+			Seen:     fmt.Sprintf("it was still running after %s", round(time.Since(begin))),
+		})
 	})
 	b.t.Cleanup(func() { timer.Stop() })
 }

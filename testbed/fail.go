@@ -30,12 +30,18 @@ func (b *Bed) Fail(f Fail) {
 	if f.See == "" {
 		f.See = "README.md" // a place, always
 	}
+	f = b.tell(f)
+	b.t.Errorf("\n%s", f)
+	b.end()
+}
+
+// tell reports f, with the recent requests below what was seen, and returns it so.
+func (b *Bed) tell(f Fail) Fail {
 	requests := b.proxy.Traffic().Requests(proxy.Match{})
 	f.Seen = lines(f.Seen, recent(requests))
 	file, line := place(requests)
 	b.report.failure(f, file, line)
-	b.t.Errorf("\n%s", f)
-	b.end()
+	return f
 }
 
 // NoError fails with f if err is not nil. What was seen is the error.

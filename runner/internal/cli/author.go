@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/controllings/controllings/runner/internal/answer"
+	"github.com/controllings/controllings/runner/internal/course"
 	"github.com/controllings/controllings/runner/internal/proof"
 	"github.com/controllings/controllings/runner/internal/verdict"
 )
@@ -33,11 +34,7 @@ func (a *app) authorEdit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "edit CHAPTER stub|mistakes/NAME|alternatives/NAME", Short: "Lay an answer out to be edited", Args: args(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, ch, err := a.chapter(args[0])
-			if err != nil {
-				return err
-			}
-			n, err := answer.ParseName(args[1])
+			c, ch, n, err := a.authored(args)
 			if err != nil {
 				return err
 			}
@@ -54,15 +51,21 @@ func (a *app) authorEdit() *cobra.Command {
 	return cmd
 }
 
+// authored reads the arguments CHAPTER ANSWER.
+func (a *app) authored(args []string) (*course.Course, *course.Chapter, answer.Name, error) {
+	c, ch, err := a.chapter(args[0])
+	if err != nil {
+		return nil, nil, answer.Name{}, err
+	}
+	n, err := answer.ParseName(args[1])
+	return c, ch, n, err
+}
+
 func (a *app) authorSave() *cobra.Command {
 	return &cobra.Command{
 		Use: "save CHAPTER stub|mistakes/NAME|alternatives/NAME", Short: "Write the patch of a laid-out answer", Args: args(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, ch, err := a.chapter(args[0])
-			if err != nil {
-				return err
-			}
-			n, err := answer.ParseName(args[1])
+			c, ch, n, err := a.authored(args)
 			if err != nil {
 				return err
 			}
