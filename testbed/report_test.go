@@ -163,23 +163,22 @@ func TestPart(t *testing.T) {
 // the exit code.
 func play(t *testing.T, part string, env ...string) ([]channel.Message, string, int) {
 	t.Helper()
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
-	defer r.Close()
 	timeout := "2m"
 	if part == "never ends" {
 		timeout = Scale(5 * time.Second).String()
 	}
 	c := exec.Command(os.Args[0], "-test.run=^TestPart$", "-test.count=1", "-test.timeout="+timeout)
 	c.Dir = filepath.Join("testdata", "chapter")
-	c.Env = append(os.Environ(), partEnv+"="+part, channel.EnvFD+"=3", channel.EnvWord+"=word")
+	c.Env = append(os.Environ(), partEnv+"="+part)
 	c.Env = append(c.Env, env...)
-	c.ExtraFiles = []*os.File{w}
+	w, err := channel.Connect(c)
+	require.NoError(t, err)
+	defer w.Close()
 	var out strings.Builder
 	c.Stdout, c.Stderr = &out, &out
 	require.NoError(t, c.Start())
-	w.Close()
-	got, err := channel.Read(r, "word", 1<<20)
+	w.Started()
+	got, err := w.Read(1 << 20)
 	require.NoError(t, err)
 	_ = c.Wait()
 	return got, out.String(), c.ProcessState.ExitCode()

@@ -37,16 +37,15 @@ func TestStepOutsideACheck(t *testing.T) {
 func TestStepInACheck(t *testing.T) {
 	for _, part := range []string{"test goroutine", "other goroutine"} {
 		t.Run(part, func(t *testing.T) {
-			r, w, err := os.Pipe()
+			c := exec.Command(os.Args[0])
+			c.Env = append(os.Environ(), childEnv+"="+part)
+			w, err := channel.Connect(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer r.Close()
-			c := exec.Command(os.Args[0])
-			c.Env = append(os.Environ(), childEnv+"="+part, channel.EnvFD+"=3", channel.EnvWord+"=word")
-			c.ExtraFiles = []*os.File{w}
+			defer w.Close()
 			out, err := c.CombinedOutput()
-			w.Close()
+			w.Started()
 
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || exit.ExitCode() != exitNotStarted {
@@ -55,7 +54,7 @@ func TestStepInACheck(t *testing.T) {
 			if strings.Contains(string(out), "goroutine") {
 				t.Errorf("a trace in the output:\n%s", out)
 			}
-			got, err := channel.Read(r, "word", 1<<20)
+			got, err := w.Read(1 << 20)
 			if err != nil || len(got) != 1 {
 				t.Fatalf("messages %v, %v", got, err)
 			}

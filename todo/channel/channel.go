@@ -3,10 +3,14 @@
 //
 // Test output is no verdict, since anybody can print "--- PASS". So the runner
 // starts each check with the write end of a pipe and a one-time word; a message
-// without that word is dropped. The check's side takes both out of the
-// environment before any other code runs and keeps the pipe from child
-// processes. Code that shares the process with its check could still forge a
-// message on purpose; strangers' code is graded in a container.
+// without that word is dropped. The word comes over a pipe of its own, which is
+// empty once it was read: no environment of a process holds it, and whoever comes
+// later finds nothing. The check's side reads it before any code runs that
+// imports this package, and the runner sees to it that every package of an answer
+// does. It keeps both pipes from child processes.
+//
+// Code that shares the process with its check could still search the memory for
+// the word; strangers' code is graded in a container.
 package channel
 
 import (
@@ -21,8 +25,8 @@ import (
 
 // The environment in which the runner tells a check's process how to report.
 const (
-	EnvFD   = "LAB_REPORT_FD"   // the pipe's file descriptor, a number from 3 up
-	EnvWord = "LAB_REPORT_WORD" // the one-time word that each message must bear
+	envReports = "LAB_REPORT_FD"      // the reports' pipe, a file descriptor from 3 up
+	envWord    = "LAB_REPORT_WORD_FD" // the pipe with the one-time word that each message must bear
 )
 
 // The events of a check's life, in Message.Event.
@@ -66,6 +70,9 @@ var ErrTooLong = errors.New("channel: more reports than the limit allows")
 // pipe's buffer even where the reader is slow.
 const maxText = 8 << 10
 
+// maxWord bounds the one-time word, in bytes.
+const maxWord = 128
+
 var (
 	mu   sync.Mutex // one line at a time
 	out  io.Writer  // nil = not a check's process
@@ -77,18 +84,31 @@ var (
 func init() { open() }
 
 func open() {
-	fdText, w := os.Getenv(EnvFD), os.Getenv(EnvWord)
-	_ = os.Unsetenv(EnvFD)
-	_ = os.Unsetenv(EnvWord)
-	fd, err := strconv.Atoi(fdText)
-	if err != nil || fd < 3 || w == "" {
+	reports, words := inherited(envReports), inherited(envWord)
+	if words == nil || reports == nil {
 		return
 	}
-	// A left-over variable may name a descriptor that is closed by now, or one
-	// that belongs to the Go runtime. Only a pipe is taken.
-	if f := openPipe(fd); f != nil {
-		out, word = f, w
+	// All of the word is in the pipe, and its other end closed, before the
+	// process starts.
+	w, err := io.ReadAll(io.LimitReader(words, maxWord))
+	_ = words.Close()
+	if err != nil || len(w) == 0 {
+		return
 	}
+	out, word = reports, string(w)
+}
+
+// inherited takes a variable out of the environment, and returns the pipe it
+// names, or nil. A left-over variable may name a descriptor that is closed by
+// now, or one that belongs to the Go runtime. Only a pipe is taken.
+func inherited(name string) *os.File {
+	text := os.Getenv(name)
+	_ = os.Unsetenv(name)
+	fd, err := strconv.Atoi(text)
+	if err != nil || fd < 3 {
+		return nil
+	}
+	return openPipe(fd)
 }
 
 // Active reports whether this process is a check that a runner started.

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 func report() {
-	for _, name := range []string{EnvFD, EnvWord} {
+	for _, name := range []string{envReports, envWord} {
 		if v, ok := os.LookupEnv(name); ok {
 			fmt.Printf("%s=%s is still set\n", name, v)
 		}
@@ -43,6 +43,14 @@ func report() {
 	}
 	wg.Wait()
 
+	// The word is nowhere that the learner's code may look: its pipe is empty and
+	// closed, and the system's own copy of the environment never had it.
+	if _, err := os.NewFile(4, "").Read(make([]byte, 1)); err == nil {
+		fmt.Println("the word can be read again")
+	}
+	if env, err := os.ReadFile("/proc/self/environ"); err == nil && strings.Contains(string(env), word) {
+		fmt.Println("the word is in the environment")
+	}
 	// A process the learner starts has neither word nor pipe.
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), childEnv+"=grandchild")
@@ -59,52 +67,55 @@ func grandchild() {
 	fmt.Println("grandchild active:", Active())
 }
 
-func run(t *testing.T, extra *os.File, env ...string) string {
-	t.Helper()
-	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), env...)
-	if extra != nil {
-		c.ExtraFiles = []*os.File{extra}
-	}
-	out, err := c.CombinedOutput()
-	if err != nil {
-		t.Errorf("child: %v", err)
-	}
-	return string(out)
-}
-
 func TestAcrossProcesses(t *testing.T) {
-	r, w, err := os.Pipe()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), childEnv+"=report")
+	var out strings.Builder
+	c.Stdout, c.Stderr = &out, &out
+	w, err := Connect(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	type result struct {
-		got []Message
-		err error
+	defer w.Close()
+	err = c.Start()
+	w.Started()
+	if err != nil {
+		t.Fatal(err)
 	}
-	done := make(chan result, 1)
-	go func() {
-		got, err := Read(r, "secret", 1<<20)
-		done <- result{got, err}
-	}()
-	out := run(t, w, childEnv+"=report", EnvFD+"=3", EnvWord+"=secret")
-	w.Close()
-	res := <-done
-
-	if want := "active: true\ngrandchild active: false\n"; out != want {
-		t.Errorf("the child printed %q, want %q", out, want)
+	got, err := w.Read(1 << 20)
+	if err != nil {
+		t.Error(err)
 	}
-	if res.err != nil {
-		t.Error(res.err)
+	if err := c.Wait(); err != nil {
+		t.Error(err)
 	}
-	if len(res.got) != 51 {
-		t.Errorf("%d messages, want 51", len(res.got))
+	if want := "active: true\ngrandchild active: false\n"; out.String() != want {
+		t.Errorf("the child printed %q, want %q", out.String(), want)
 	}
-	for _, m := range res.got {
+	if len(got) != 51 {
+		t.Errorf("%d messages, want 51", len(got))
+	}
+	for _, m := range got {
 		if m.Event == Passed {
 			t.Error("a message of the grandchild arrived")
 		}
+	}
+}
+
+// TestWordsDiffer shows that one process's word opens no other's channel.
+func TestWordsDiffer(t *testing.T) {
+	words := map[string]bool{}
+	for range 5 {
+		w, err := Connect(exec.Command(os.Args[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		words[w.word] = true
+		w.Started()
+		w.Close()
+	}
+	if len(words) != 5 || words[""] {
+		t.Errorf("words of five channels: %v", words)
 	}
 }
 
@@ -114,20 +125,34 @@ func TestOutsideACheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	empty, none, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	none.Close()
+	defer empty.Close()
 	want := "active: false\nsend: " + ErrNone.Error() + "\n"
 	for name, tc := range map[string]struct {
-		extra *os.File
+		extra []*os.File
 		env   []string
 	}{
 		"no environment":  {},
-		"no word":         {env: []string{EnvFD + "=3"}},
-		"closed":          {env: []string{EnvFD + "=77", EnvWord + "=w"}},
-		"stdout":          {env: []string{EnvFD + "=1", EnvWord + "=w"}},
-		"not a number":    {env: []string{EnvFD + "=three", EnvWord + "=w"}},
-		"a file, no pipe": {extra: file, env: []string{EnvFD + "=3", EnvWord + "=w"}},
+		"no word":         {extra: []*os.File{empty}, env: []string{envReports + "=3"}},
+		"an empty word":   {extra: []*os.File{empty, empty}, env: []string{envReports + "=3", envWord + "=4"}},
+		"closed":          {env: []string{envReports + "=77", envWord + "=78"}},
+		"stdout":          {env: []string{envReports + "=1", envWord + "=2"}},
+		"not a number":    {env: []string{envReports + "=three", envWord + "=four"}},
+		"a file, no pipe": {extra: []*os.File{file, empty}, env: []string{envReports + "=3", envWord + "=4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if out := run(t, tc.extra, append(tc.env, childEnv+"=report")...); out != want {
+			c := exec.Command(os.Args[0])
+			c.Env = append(append(os.Environ(), tc.env...), childEnv+"=report")
+			c.ExtraFiles = tc.extra
+			out, err := c.CombinedOutput()
+			if err != nil {
+				t.Errorf("child: %v", err)
+			}
+			if string(out) != want {
 				t.Errorf("the child printed %q, want %q", out, want)
 			}
 		})

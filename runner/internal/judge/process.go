@@ -2,10 +2,8 @@ package judge
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,28 +59,24 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 			return nil, fmt.Errorf("make a folder for the check: %w", err)
 		}
 	}
-	reports, theirs, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("make the check's channel: %w", err)
-	}
-	defer reports.Close()
-	word := rand.Text()
-
 	output := &bounded{}
 	cmd := exec.Command(o.Binary,
 		"-test.run=^"+o.Test+"$", "-test.count=1", "-test.timeout="+o.Limit.String(),
 		"-test.paniconexit0") // an os.Exit(0) in the middle then shows its own line
 	cmd.Dir = o.Dir
-	cmd.Env = append(o.Env.list(os.Environ(), private),
-		channel.EnvFD+"=3", channel.EnvWord+"="+word)
-	cmd.ExtraFiles = []*os.File{theirs}
+	cmd.Env = o.Env.list(os.Environ(), private)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = time.Second // a grandchild may hold the output open
 	ownGroup(cmd)
+	wire, err := channel.Connect(cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer wire.Close()
 
 	begin := time.Now()
 	err = cmd.Start()
-	theirs.Close()
+	wire.Started()
 	if err != nil {
 		return nil, fmt.Errorf("start check %s: %w", o.Test, err)
 	}
@@ -93,9 +87,9 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 	}
 	read := make(chan received, 1)
 	go func() {
-		m, err := channel.Read(reports, word, maxReports)
+		m, err := wire.Read(maxReports)
 		if errors.Is(err, channel.ErrTooLong) {
-			_, _ = io.Copy(io.Discard, reports)
+			wire.Drain()
 		}
 		read <- received{m, err}
 	}()
@@ -117,8 +111,7 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 		return nil, ctx.Err()
 	}
 	killGroup(cmd.Process.Pid) // what it started and left
-	// Whoever still holds the pipe has no say any more.
-	_ = reports.SetReadDeadline(time.Now().Add(time.Second))
+	wire.Cut(time.Second)
 	got := <-read
 
 	r := &run{
