@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -21,6 +22,9 @@ type Staged struct {
 	real   string // Dir without symbolic links
 	Module string // the chapter's module path, whatever the answer
 	Name   Name
+	// Offences are the lines by which the answer reaches for its judge. One is
+	// enough not to run it.
+	Offences []Offence
 
 	origins map[string]string // staged path → the real file, as shown
 	unlock  func()
@@ -113,15 +117,25 @@ func (s *Staged) lay(c *course.Course, ch *course.Chapter, files Files) error {
 	s.origins = map[string]string{}
 	want := map[string][]byte{}
 
-	mod, module, err := stagedMod(c, ch)
+	mod, err := stagedMod(c, ch)
 	if err != nil {
 		return err
 	}
+	module := mod.Module.Mod.Path
 	s.Module = module
-	want["go.mod"] = mod
+	if want["go.mod"], err = mod.Format(); err != nil {
+		return err
+	}
 
+	s.Offences = guard(files, module)
+	reports := slices.ContainsFunc(mod.Require, func(r *modfile.Require) bool {
+		return strings.HasPrefix(channelOf(module), r.Mod.Path+"/")
+	})
 	for name, f := range files {
 		want[name], s.origins[name] = toChapter(name, f.Data, module), f.Origin
+		if reports && strings.HasSuffix(name, ".go") {
+			want[name] = reportFirst(want[name], module)
+		}
 	}
 	if err := s.addCourse(c, ch, want); err != nil {
 		return err
@@ -162,18 +176,19 @@ func (s *Staged) addCourse(c *course.Course, ch *course.Chapter, want map[string
 
 // stagedMod is the chapter's go.mod with the folders of its replacements made
 // absolute, so that it means the same from the stage.
-func stagedMod(c *course.Course, ch *course.Chapter) (data []byte, module string, err error) {
+func stagedMod(c *course.Course, ch *course.Chapter) (*modfile.File, error) {
+	const mend = "put it back with git checkout: the chapter's go.mod is the course's"
 	name := filepath.Join(ch.Dir, "go.mod")
-	data, err = os.ReadFile(name)
+	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, "", hint.New("put it back with git checkout: the chapter's go.mod is the course's", "read %s: %w", c.Rel(name), err)
+		return nil, hint.New(mend, "read %s: %w", c.Rel(name), err)
 	}
 	f, err := modfile.Parse(c.Rel(name), data, nil)
 	if err != nil {
-		return nil, "", hint.New("put it back with git checkout: the chapter's go.mod is the course's", "%w", err)
+		return nil, hint.New(mend, "%w", err)
 	}
 	if f.Module == nil {
-		return nil, "", fmt.Errorf("%s names no module", c.Rel(name))
+		return nil, hint.New(mend, "%s names no module", c.Rel(name))
 	}
 	for _, r := range f.Replace {
 		if r.New.Version != "" || filepath.IsAbs(r.New.Path) {
@@ -181,18 +196,20 @@ func stagedMod(c *course.Course, ch *course.Chapter) (data []byte, module string
 		}
 		to := filepath.Join(ch.Dir, filepath.FromSlash(r.New.Path))
 		if err := f.AddReplace(r.Old.Path, r.Old.Version, to, ""); err != nil {
-			return nil, "", fmt.Errorf("%s: replace %s: %w", c.Rel(name), r.Old.Path, err)
+			return nil, fmt.Errorf("%s: replace %s: %w", c.Rel(name), r.Old.Path, err)
 		}
 	}
 	f.Cleanup()
-	out, err := f.Format()
-	return out, f.Module.Mod.Path, err
+	return f, nil
 }
 
 // stagedModule is the chapter's module path.
 func stagedModule(c *course.Course, ch *course.Chapter) (string, error) {
-	_, module, err := stagedMod(c, ch)
-	return module, err
+	f, err := stagedMod(c, ch)
+	if err != nil {
+		return "", err
+	}
+	return f.Module.Mod.Path, nil
 }
 
 // Binary is the name of the compiled checks in a stage.

@@ -27,6 +27,9 @@ const slowCompile = 4 * time.Second
 // compile builds the staged checks. A nil build means it worked; an error, that
 // the toolchain or the course is at fault rather than the answer.
 func compile(ctx context.Context, o Options, staged *answer.Staged) (binary string, build *verdict.Build, err error) {
+	if len(staged.Offences) > 0 {
+		return "", reaching(staged), nil
+	}
 	binary = binaryPath(o, staged)
 	// No debug information and no vet: both cost a second and serve nobody here.
 	// What else is set must be as for bin/controlplane and go test: the libraries
@@ -81,6 +84,19 @@ func compile(ctx context.Context, o Options, staged *answer.Staged) (binary stri
 		h = "the course needs the Go version that go.work names: https://go.dev/dl"
 	}
 	return "", nil, hint.New(h, "compile chapter %s: the toolchain failed, not your code:\n    %s", o.Chapter.ID, strings.Join(build.Lines, "\n    "))
+}
+
+// reaching says, in the place of the compiler, that an answer goes for what
+// judges it.
+func reaching(staged *answer.Staged) *verdict.Build {
+	b := &verdict.Build{Refused: true, Advice: "an answer can't use what its checks are made of, nor unsafe: the chapter is about the API server, and the checks look at what arrives there"}
+	for _, o := range staged.Offences {
+		if b.First == nil {
+			b.First = &verdict.Place{File: o.File, Line: o.Line}
+		}
+		b.Lines = append(b.Lines, fmt.Sprintf("%s:%d: not in an answer: %s", o.File, o.Line, o.What))
+	}
+	return b
 }
 
 func binaryPath(o Options, staged *answer.Staged) string {

@@ -51,7 +51,11 @@ func (t *Text) Begin(r *verdict.Result) {
 	if r.Build == nil {
 		return
 	}
-	fmt.Fprintf(t.W, "%s\n", t.Style.Red("✗ does not compile yet"))
+	title := "✗ does not compile yet"
+	if r.Build.Refused {
+		title = "✗ reaches for what judges it, so it was not run"
+	}
+	fmt.Fprintf(t.W, "%s\n", t.Style.Red(title))
 	for _, line := range r.Build.Lines {
 		fmt.Fprintf(t.W, "    %s\n", line)
 	}
@@ -112,7 +116,11 @@ func (t *Text) End(r *verdict.Result) {
 	fmt.Fprintln(t.W)
 	if r.Build != nil {
 		fmt.Fprintln(t.W)
-		t.line("next", "mend what the compiler names, then "+t.Command)
+		names := "the compiler names"
+		if r.Build.Refused {
+			names = "is named above"
+		}
+		t.line("next", "mend what "+names+", then "+t.Command)
 		return
 	}
 	if c := first(r); c != nil {

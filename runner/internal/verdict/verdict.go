@@ -80,6 +80,9 @@ type Cluster struct {
 
 // Build is what the compiler said about an answer that does not compile.
 type Build struct {
+	// Refused says that the answer was not even compiled: Lines name what an
+	// answer must not hold.
+	Refused bool `json:"refused,omitempty"`
 	// Lines are the compiler's, with the paths of the answer's own files.
 	Lines []string `json:"lines"`
 	// First is the first place it named.
