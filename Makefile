@@ -40,9 +40,13 @@ test: lab ## the tests of every module, and the proof of every chapter
 	@exec scripts/test
 verify-%: lab ## the proof of one chapter: stubs, solution, mistakes, alternatives
 	@exec bin/lab verify $*
+flake: lab ## every verdict 25 times with all cores busy: hours, for the night
+	@exec bin/lab flake
+flake-%: lab ## the same for one chapter
+	@exec bin/lab flake $*
 verify: lab ## all of scripts/verify: lint, versions, stubs, lessons, cross-builds, …
 	@exec scripts/tools/run verify all
 update: lab ## all of scripts/update: writes what is generated
 	@exec scripts/tools/run update all
 
-.PHONY: help list cluster-up cluster-down cluster-status lab clean test verify update
+.PHONY: help list cluster-up cluster-down cluster-status lab clean test flake verify update

@@ -130,7 +130,7 @@ Environment:
 		return hint.New(fmt.Sprintf("`%s --help` shows the flags", cmd.CommandPath()), "%w", err)
 	})
 	root.AddCommand(a.runCommand(), a.solutionCommand(), a.resetCommand(), a.listCommand(),
-		a.clusterCommand(), a.verifyCommand(), a.authorCommand())
+		a.clusterCommand(), a.verifyCommand(), a.flakeCommand(), a.authorCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true
 	}

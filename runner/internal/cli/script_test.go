@@ -120,6 +120,7 @@ var masks = []struct {
 	to   string
 }{
 	{regexp.MustCompile(`in \d+\.\d s\.`), "in T s."},
+	{regexp.MustCompile(`median [0-9.]+ s, slowest [0-9.]+ s`), "median T s, slowest T s"},
 	{regexp.MustCompile(`"seconds": [0-9.]+`), `"seconds": T`},
 	{regexp.MustCompile(`"race": (true|false)`), `"race": R`},
 	{regexp.MustCompile(`passes(, with the race detector too| \(no C compiler.*\))`), `passes (race: R)`},

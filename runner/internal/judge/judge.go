@@ -78,22 +78,59 @@ const checkTime = 30 * time.Second
 // Run judges an answer. An error means that nothing could be judged: the course,
 // the machine or the cluster is at fault.
 func Run(ctx context.Context, o Options) (*verdict.Result, Timings, error) {
-	var t Timings
 	begin := time.Now()
-	if o.Factor <= 0 {
-		f, err := factor()
+	p, err := prepare(ctx, o)
+	if err != nil {
+		return nil, Timings{}, err
+	}
+	defer p.close()
+	r, err := p.run(ctx, begin)
+	return r, p.t, err
+}
+
+// Repeat judges one answer over and over: it is compiled once, and its checks are
+// run anew each time. each gets every result; Repeat ends when it returns false.
+func Repeat(ctx context.Context, o Options, each func(*verdict.Result) bool) error {
+	p, err := prepare(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	for {
+		r, err := p.run(ctx, time.Now())
 		if err != nil {
-			return nil, t, err
+			return err
 		}
-		o.Factor = f
+		if !each(r) {
+			return nil
+		}
+	}
+}
+
+// prepared is an answer that is compiled, and a cluster that serves.
+type prepared struct {
+	o       Options
+	staged  *answer.Staged
+	binary  string
+	build   *verdict.Build // not nil = there is no binary
+	cluster verdict.Cluster
+	t       Timings
+}
+
+// prepare lays an answer out, compiles it, and makes the cluster serve.
+func prepare(ctx context.Context, o Options) (p *prepared, err error) {
+	if o.Factor <= 0 {
+		if o.Factor, err = factor(); err != nil {
+			return nil, err
+		}
 	}
 	if o.Jobs <= 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
-	r, err := newResult(o)
-	if err != nil {
-		return nil, t, err
+	if _, err := newResult(o); err != nil {
+		return nil, err // before anything is started
 	}
+	p = &prepared{o: o}
 
 	clusterCtx, cancel := context.WithCancel(ctx)
 	cluster, err := startCluster(clusterCtx, o)
@@ -102,56 +139,71 @@ func Run(ctx context.Context, o Options) (*verdict.Result, Timings, error) {
 		_, _, _ = cluster()
 	}()
 	if err != nil {
-		return nil, t, err
+		return nil, err
 	}
 
 	start := time.Now()
-	staged, err := answer.Stage(ctx, o.Course, o.Chapter, o.Answer)
-	if err != nil {
-		return nil, t, err
+	if p.staged, err = answer.Stage(ctx, o.Course, o.Chapter, o.Answer); err != nil {
+		return nil, err
 	}
-	defer staged.Close()
-	if o.Race || (o.Answer.Kind != answer.Mine && o.Answer.Kind != answer.Solution) {
-		// Only what is judged again and again is worth its tens of megabytes.
-		defer os.Remove(binaryPath(o, staged))
-	}
-	t.Stage = time.Since(start)
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	p.t.Stage = time.Since(start)
 
 	start = time.Now()
-	binary, build, err := compile(ctx, o, staged)
-	t.Compile = time.Since(start)
+	p.binary, p.build, err = compile(ctx, o, p.staged)
+	p.t.Compile = time.Since(start)
 	if err != nil {
-		return nil, t, err
+		return nil, err
 	}
-	if r.Cluster, t.Cluster, err = cluster(); err != nil {
-		return nil, t, err
+	p.cluster, p.t.Cluster, err = cluster()
+	return p, err
+}
+
+func (p *prepared) close() {
+	if p.o.Race || (p.o.Answer.Kind != answer.Mine && p.o.Answer.Kind != answer.Solution) {
+		// Only what is judged again and again is worth its tens of megabytes.
+		_ = os.Remove(binaryPath(p.o, p.staged))
 	}
-	if build != nil {
-		r.Build = build
+	p.staged.Close()
+}
+
+// run runs the checks once. begin is when the person began to wait.
+func (p *prepared) run(ctx context.Context, begin time.Time) (*verdict.Result, error) {
+	r, err := newResult(p.o)
+	if err != nil {
+		return nil, err
+	}
+	r.Cluster = p.cluster
+	if p.build != nil {
+		r.Build = p.build
 		for i := range r.Checks {
 			r.Checks[i].Status = verdict.Blocked
 		}
 	}
-	if o.Begin != nil {
-		o.Begin(r)
+	if p.o.Begin != nil {
+		p.o.Begin(r)
 	}
-	if build == nil {
-		start = time.Now()
-		if t.First, err = runAll(ctx, o, staged, binary, r); err != nil {
-			return nil, t, err
+	if p.build == nil {
+		start := time.Now()
+		if p.t.First, err = runAll(ctx, p.o, p.staged, p.binary, r); err != nil {
+			return nil, err
 		}
-		if t.First > 0 {
-			t.First += start.Sub(begin)
+		if p.t.First > 0 {
+			p.t.First += start.Sub(begin)
 		}
-		t.Run = time.Since(start)
+		p.t.Run = time.Since(start)
 	}
 	r.Settle()
-	if build != nil {
+	if p.build != nil {
 		r.Status = verdict.Failed
 	}
-	t.Total = time.Since(begin)
-	r.Seconds = seconds(t.Stage + t.Compile + t.Run) // not what the cluster took to come up
-	return r, t, nil
+	p.t.Total = time.Since(begin)
+	r.Seconds = seconds(p.t.Stage + p.t.Compile + p.t.Run) // not what the cluster took to come up
+	return r, nil
 }
 
 func newResult(o Options) (*verdict.Result, error) {

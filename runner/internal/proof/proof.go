@@ -204,17 +204,22 @@ func (o Options) stub(ctx context.Context, ch *course.Chapter) (Outcome, error) 
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Name: n.String(), Outcome: r.Status, Seconds: r.Seconds}
-	if out.Why = unbuilt(r); out.Why == "" {
-		for _, c := range r.Checks {
-			if c.Status != verdict.NotStarted {
-				out.Why = fmt.Sprintf("%s is %s: %s", c.Test, c.Status, oneLine(text(c)))
-				break
-			}
-		}
-	}
+	out := Outcome{Name: n.String(), Outcome: r.Status, Seconds: r.Seconds, Why: begun(r)}
 	out.OK = out.Why == ""
 	return out, nil
+}
+
+// begun says why a result isn't that of the untouched exercise, or "".
+func begun(r *verdict.Result) string {
+	if why := unbuilt(r); why != "" {
+		return why
+	}
+	for _, c := range r.Checks {
+		if c.Status != verdict.NotStarted {
+			return fmt.Sprintf("%s is %s: %s", c.Test, c.Status, oneLine(text(c)))
+		}
+	}
+	return ""
 }
 
 // passes proves that an answer passes every check, stretch ones too.
@@ -223,18 +228,23 @@ func (o Options) passes(ctx context.Context, ch *course.Chapter, n answer.Name, 
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Name: name(n), Outcome: r.Status, Race: race, Seconds: r.Seconds}
-	if out.Why = unbuilt(r); out.Why == "" {
-		for _, c := range r.Checks {
-			// What this cluster can't do proves nothing, and refutes nothing.
-			if c.Status != verdict.Passed && c.Status != verdict.Skipped {
-				out.Why = fmt.Sprintf("%s is %s: %s", c.Test, c.Status, oneLine(text(c)))
-				break
-			}
-		}
-	}
+	out := Outcome{Name: name(n), Outcome: r.Status, Race: race, Seconds: r.Seconds, Why: wanting(r)}
 	out.OK = out.Why == ""
 	return out, nil
+}
+
+// wanting says why a result isn't that of a right answer, or "".
+func wanting(r *verdict.Result) string {
+	if why := unbuilt(r); why != "" {
+		return why
+	}
+	for _, c := range r.Checks {
+		// What this cluster can't do proves nothing, and refutes nothing.
+		if c.Status != verdict.Passed && c.Status != verdict.Skipped {
+			return fmt.Sprintf("%s is %s: %s", c.Test, c.Status, oneLine(text(c)))
+		}
+	}
+	return ""
 }
 
 // rejection is what a check said about a mistake.
@@ -246,14 +256,7 @@ type rejection struct {
 // words promised. Only that check is run.
 func (o Options) rejected(ctx context.Context, ch *course.Chapter, n answer.Name) (Outcome, rejection, error) {
 	out := Outcome{Name: name(n), Outcome: verdict.Error}
-	file := answer.PatchFile(ch, n)
-	p, err := answer.ReadPatch(file, o.Course.Rel(file))
-	if err == nil {
-		err = p.GoodHead(n)
-	}
-	if err == nil && ch.Check(p.RejectedBy) == nil {
-		err = fmt.Errorf("Rejected-By: names %s, which is no check of the chapter", p.RejectedBy)
-	}
+	p, err := o.mistake(ch, n)
 	if err != nil {
 		out.Why = err.Error()
 		return out, rejection{}, nil
@@ -262,25 +265,49 @@ func (o Options) rejected(ctx context.Context, ch *course.Chapter, n answer.Name
 	if err != nil {
 		return out, rejection{}, err
 	}
-	out.Outcome, out.Seconds = r.Status, r.Seconds
-	if out.Why = unbuilt(r); out.Why != "" {
+	out.Outcome, out.Seconds, out.Why = r.Status, r.Seconds, accepted(r, p)
+	if r.Build != nil {
 		return out, rejection{}, nil
 	}
 	c := r.Checks[0]
-	out.Outcome = c.Status
-	said := rejection{mistake: n.Of, test: c.Test, says: p.Says, text: text(c)}
-	switch {
-	case c.Status == verdict.Passed:
-		out.Why = fmt.Sprintf("%s passed it", c.Test)
-	case c.Status != verdict.Failed:
-		out.Why = fmt.Sprintf("%s is %s: %s", c.Test, c.Status, oneLine(text(c)))
-	case !says(text(c), p.Says):
+	out.Outcome, out.OK = c.Status, out.Why == ""
+	if c.Status == verdict.Failed {
 		out.RejectedBy = c.Test
-		out.Why = fmt.Sprintf("%s rejected it without saying %q: %s", c.Test, p.Says, oneLine(text(c)))
-	default:
-		out.RejectedBy, out.OK = c.Test, true
 	}
-	return out, said, nil
+	return out, rejection{mistake: n.Of, test: c.Test, says: p.Says, text: text(c)}, nil
+}
+
+// mistake reads a mistake's patch, and proves that its head is whole.
+func (o Options) mistake(ch *course.Chapter, n answer.Name) (*answer.Patch, error) {
+	file := answer.PatchFile(ch, n)
+	p, err := answer.ReadPatch(file, o.Course.Rel(file))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.GoodHead(n); err != nil {
+		return nil, err
+	}
+	if ch.Check(p.RejectedBy) == nil {
+		return nil, fmt.Errorf("Rejected-By: names %s, which is no check of the chapter", p.RejectedBy)
+	}
+	return p, nil
+}
+
+// accepted says why a result of the one check that a mistake names isn't the
+// rejection that its head promises, or "".
+func accepted(r *verdict.Result, p *answer.Patch) string {
+	if why := unbuilt(r); why != "" {
+		return why
+	}
+	switch c := r.Checks[0]; {
+	case c.Status == verdict.Passed:
+		return fmt.Sprintf("%s passed it", c.Test)
+	case c.Status != verdict.Failed:
+		return fmt.Sprintf("%s is %s: %s", c.Test, c.Status, oneLine(text(c)))
+	case !says(text(c), p.Says):
+		return fmt.Sprintf("%s rejected it without saying %q: %s", c.Test, p.Says, oneLine(text(c)))
+	}
+	return ""
 }
 
 // overlaps finds promised words that another check's message holds too: they
