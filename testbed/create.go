@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -26,6 +28,12 @@ const creators = 8
 // ends with "error".
 func (b *Bed) Create(objects ...Object) {
 	b.t.Helper()
+	b.Must(b.createAll(b.Context(), b.namespace, objects, nil), "lay out the check's objects")
+}
+
+// createAll makes the objects in a namespace. An error that ignore says nothing
+// about ends it; nil ignores none.
+func (b *Bed) createAll(ctx context.Context, namespace string, objects []Object, ignore func(error) bool) error {
 	var next atomic.Int64
 	worker := func() error {
 		for {
@@ -33,7 +41,7 @@ func (b *Bed) Create(objects ...Object) {
 			if i >= len(objects) {
 				return nil
 			}
-			if err := b.create(objects[i]); err != nil {
+			if err := b.create(ctx, namespace, objects[i]); err != nil && (ignore == nil || !ignore(err)) {
 				return err
 			}
 		}
@@ -42,27 +50,35 @@ func (b *Bed) Create(objects ...Object) {
 	for i := range workers {
 		workers[i] = worker
 	}
-	b.Must(together(workers...), "lay out the check's objects")
+	return together(workers...)
 }
 
-func (b *Bed) create(o Object) error {
-	kinds, _, err := scheme.Scheme.ObjectKinds(o)
+func (b *Bed) create(ctx context.Context, namespace string, o Object) error {
+	gvk, gvr, err := typeOf(o)
 	if err != nil {
 		return err
 	}
-	gvk := kinds[0]
-	plural, _ := meta.UnsafeGuessKindToResource(gvk) // right for Kubernetes' own types
 	prefix := []string{"apis", gvk.Group, gvk.Version}
 	if gvk.Group == "" {
 		prefix = []string{"api", gvk.Version}
 	}
-	o.SetNamespace(b.namespace)
-	path := append(prefix, "namespaces", b.namespace, plural.Resource)
-	err = b.clients.CoreV1().RESTClient().Post().AbsPath(path...).Body(o).Do(b.Context()).Into(o)
+	o.SetNamespace(namespace)
+	path := append(prefix, "namespaces", namespace, gvr.Resource)
+	err = b.clients.CoreV1().RESTClient().Post().AbsPath(path...).Body(o).Do(ctx).Into(o)
 	if err != nil {
 		return fmt.Errorf("make %s %s: %w", gvk.Kind, o.GetName(), err)
 	}
 	return nil
+}
+
+// typeOf tells an object's kind and resource.
+func typeOf(o Object) (schema.GroupVersionKind, schema.GroupVersionResource, error) {
+	kinds, _, err := scheme.Scheme.ObjectKinds(o)
+	if err != nil {
+		return schema.GroupVersionKind{}, schema.GroupVersionResource{}, err
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(kinds[0]) // right for Kubernetes' own types
+	return kinds[0], plural, nil
 }
 
 // CreatePods makes n Pods with these labels, as Create does, and returns them as

@@ -70,9 +70,7 @@ func (b *Bed) keepAlive(ctx context.Context) {
 }
 
 func (b *Bed) beat(ctx context.Context) error {
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, heartbeatAnnotation, now())
-	_, err := b.clients.CoreV1().Namespaces().Patch(ctx, b.namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	return err
+	return b.mark(ctx, b.namespace, map[string]string{heartbeatAnnotation: now()})
 }
 
 func now() string { return time.Now().UTC().Format(time.RFC3339) }

@@ -51,7 +51,15 @@ func (b *Bed) collectStale(ctx context.Context) {
 // isStale reports whether nobody uses the bed any more. One that is being deleted
 // is given the same time before its finalizers are looked at.
 func isStale(ns *corev1.Namespace, now time.Time) bool {
-	if ns.Labels[ownerLabel] != ownerValue || !strings.HasPrefix(ns.Name, namespacePrefix) {
+	limit := staleAfter
+	switch {
+	case ns.Labels[ownerLabel] != ownerValue:
+		return false
+	case strings.HasPrefix(ns.Name, namespacePrefix):
+	case strings.HasPrefix(ns.Name, sharedPrefix) && ns.DeletionTimestamp == nil:
+		limit = sharedStale // it has no heartbeat but its uses
+	case strings.HasPrefix(ns.Name, sharedPrefix):
+	default:
 		return false
 	}
 	last, err := time.Parse(time.RFC3339, ns.Annotations[heartbeatAnnotation])
@@ -61,7 +69,7 @@ func isStale(ns *corev1.Namespace, now time.Time) bool {
 	if ns.DeletionTimestamp != nil && ns.DeletionTimestamp.After(last) {
 		last = ns.DeletionTimestamp.Time
 	}
-	return now.Sub(last) > staleAfter
+	return now.Sub(last) > limit
 }
 
 // namespacedResources lists all types whose objects can hold a namespace back.
