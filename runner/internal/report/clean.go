@@ -64,18 +64,27 @@ func unsafeRune(r rune) bool {
 
 // cleanCheck is c with safe text.
 func cleanCheck(c verdict.Check) verdict.Check {
-	for _, s := range []*string{&c.Message, &c.Expected, &c.Actual, &c.See, &c.Output, &c.Printed, &c.SeeTitle, &c.SeeAt.File} {
+	for _, s := range []*string{&c.Message, &c.Expected, &c.Actual, &c.See, &c.Output, &c.Printed, &c.SeeTitle} {
 		*s = Clean(*s)
 	}
-	if c.Where != nil {
-		c.Where = &verdict.Place{File: Clean(c.Where.File), Line: c.Where.Line}
-	}
+	c.SeeAt = *cleanPlace(&c.SeeAt)
+	c.Where = cleanPlace(c.Where)
 	c.Frames = slices.Clone(c.Frames)
 	for i := range c.Frames {
-		c.Frames[i].File = Clean(c.Frames[i].File)
+		c.Frames[i] = *cleanPlace(&c.Frames[i])
 	}
 	return c
 }
+
+// cleanPlace is p with a file's name that is one line, whatever its name is.
+func cleanPlace(p *verdict.Place) *verdict.Place {
+	if p == nil {
+		return nil
+	}
+	return &verdict.Place{File: inLine(p.File), Line: p.Line}
+}
+
+func inLine(s string) string { return strings.ReplaceAll(Clean(s), "\n", `\x0a`) }
 
 // clean is r with safe text.
 func clean(r *verdict.Result) *verdict.Result {
@@ -92,11 +101,9 @@ func clean(r *verdict.Result) *verdict.Result {
 		b := *r.Build
 		b.Lines = nil
 		for _, line := range r.Build.Lines {
-			b.Lines = append(b.Lines, Clean(bound(line, maxLine)))
+			b.Lines = append(b.Lines, inLine(bound(line, maxLine)))
 		}
-		if b.First != nil {
-			b.First = &verdict.Place{File: Clean(b.First.File), Line: b.First.Line}
-		}
+		b.First = cleanPlace(b.First)
 		out.Build = &b
 	}
 	return &out

@@ -51,7 +51,12 @@ func (t *Text) Begin(r *verdict.Result) {
 		plain += "  (" + r.Answer + ")"
 	}
 	right := strings.TrimSpace(r.Cluster.Provider + " " + r.Cluster.Kubernetes)
-	fmt.Fprintf(t.W, "%s%s%s\n\n", t.Style.Bold(left), pad(plain, t.width+13), t.Style.Dim(right))
+	if right != "" {
+		left = t.Style.Bold(left) + pad(plain, t.width+13) + t.Style.Dim(right)
+	} else {
+		left = t.Style.Bold(left)
+	}
+	fmt.Fprintf(t.W, "%s\n\n", left)
 	if r.Build == nil {
 		return
 	}
