@@ -46,7 +46,7 @@ func annotate(b *bytes.Buffer, r *verdict.Result) {
 		command(b, "error", nil, r.Chapter+" could not be judged", *r.Error)
 	}
 	if r.Build != nil {
-		command(b, "error", r.Build.First, r.Chapter+" does not compile", strings.Join(r.Build.Lines, "\n"))
+		command(b, "error", r.Build.First, r.Chapter+" "+buildTitle(r.Build), strings.Join(r.Build.Lines, "\n"))
 		return // that is why the checks wait
 	}
 	for _, c := range r.Checks {
@@ -117,7 +117,7 @@ func summarize(b *bytes.Buffer, r *verdict.Result) {
 	}
 	fmt.Fprintln(b)
 	if r.Build != nil {
-		pre(b, "does not compile", strings.Join(r.Build.Lines, "\n"))
+		pre(b, buildTitle(r.Build), strings.Join(r.Build.Lines, "\n"))
 	}
 	for _, c := range r.Checks {
 		if c.Status == verdict.Failed || c.Status == verdict.Error || c.Status == verdict.Skipped {

@@ -187,7 +187,7 @@ func summary(c verdict.Check) string {
 		if c.BlockedBy != "" {
 			return "waits for " + c.BlockedBy
 		}
-		return "waits: the code does not compile yet"
+		return "waits: the code has to build first"
 	case verdict.Failed:
 		if c.Actual != "" {
 			return oneLine(c.Actual, 200)

@@ -68,6 +68,9 @@ func grades() map[string]*verdict.Grade {
 	}
 	build.Settle()
 
+	refused := *build
+	refused.Build = &verdict.Build{Refused: true, Lines: []string{`chapters/02-informers/a.go:3: not in an answer: import "unsafe"`}, Advice: "the chapter is about the API server"}
+
 	notJudged := settled(broke)
 	notJudged.Error = new(string)
 	*notJudged.Error = "stage the answer: " + hostile
@@ -86,6 +89,7 @@ func grades() map[string]*verdict.Grade {
 		"not-started": one(settled(notStarted)),
 		"skipped":     one(settled(passed, skipped)),
 		"build":       one(build),
+		"refused":     one(&refused),
 		"error":       one(notJudged),
 		"hostile":     one(settled(evil)),
 		"list":        {Chapters: []*verdict.Result{settled(passed, failed), other}},

@@ -115,8 +115,9 @@ func junitChapter(r *verdict.Result) junitSuite {
 			Error: &junitWhat{Message: oneLine(*r.Error, 200), Type: string(verdict.Error), Text: *r.Error}})
 	}
 	if r.Build != nil {
-		c := junitCase{Name: "the code compiles", Classname: r.Chapter, Time: junitTime(0),
-			Failure: &junitWhat{Message: oneLine(strings.Join(r.Build.Lines, "\n"), 200), Type: string(verdict.Failed), Text: strings.Join(r.Build.Lines, "\n")}}
+		lines := strings.Join(r.Build.Lines, "\n")
+		c := junitCase{Name: "the code builds", Classname: r.Chapter, Time: junitTime(0),
+			Failure: &junitWhat{Message: buildTitle(r.Build) + ": " + oneLine(lines, 200), Type: string(verdict.Failed), Text: lines}}
 		if p := r.Build.First; p != nil {
 			c.File, c.Line = p.File, p.Line
 		}

@@ -60,11 +60,7 @@ func (t *Text) Begin(r *verdict.Result) {
 	if r.Build == nil {
 		return
 	}
-	title := "✗ does not compile yet"
-	if r.Build.Refused {
-		title = "✗ reaches for what judges it, so it was not run"
-	}
-	fmt.Fprintf(t.W, "%s\n", t.Style.Red(title))
+	fmt.Fprintf(t.W, "%s\n", t.Style.Red("✗ "+buildTitle(r.Build)))
 	for _, line := range r.Build.Lines {
 		fmt.Fprintf(t.W, "    %s\n", line)
 	}
@@ -238,6 +234,13 @@ func (t *Text) line(name, text string) {
 	for _, l := range lines[1:] {
 		fmt.Fprintln(t.W, strings.TrimRight("               "+l, " "))
 	}
+}
+
+func buildTitle(b *verdict.Build) string {
+	if b.Refused {
+		return "reaches for what judges it, so it was not run"
+	}
+	return "does not compile yet"
 }
 
 func title(c verdict.Check) string {
