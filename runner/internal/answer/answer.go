@@ -28,17 +28,20 @@ const (
 	Solution    Kind = "solution"
 	Mistake     Kind = "mistakes"
 	Alternative Kind = "alternatives"
+	// Submission is somebody else's answer, in a tree of its own. It has no name
+	// on the command line: see FromSubmission.
+	Submission Kind = "submission"
 )
 
 // Name names an answer: "mine", "stub", "solution", "mistakes/NAME" or
 // "alternatives/NAME".
 type Name struct {
 	Kind Kind
-	Of   string // NAME of a mistake or an alternative
+	Of   string // NAME of a mistake or an alternative; a submission's folder
 }
 
 func (n Name) String() string {
-	if n.Of == "" {
+	if n.Of == "" || n.Kind == Submission {
 		return string(n.Kind)
 	}
 	return string(n.Kind) + "/" + n.Of

@@ -33,6 +33,8 @@ func Load(ctx context.Context, c *course.Course, ch *course.Chapter, n Name) (Fi
 		return mine(c, ch)
 	case Solution:
 		return solution(c, ch)
+	case Submission:
+		return submission(ch, n.Of)
 	default:
 		patch := PatchFile(ch, n)
 		shown := c.Rel(patch)
@@ -100,8 +102,10 @@ func mine(c *course.Course, ch *course.Chapter) (Files, error) {
 // belongs to the learner's answer.
 func theirs(d fs.DirEntry) bool {
 	n := d.Name()
-	return d.Type().IsRegular() && strings.HasSuffix(n, ".go") && !strings.HasSuffix(n, "_test.go") &&
-		n != "deps.go" && !strings.HasPrefix(n, ".") && !strings.HasPrefix(n, "_")
+	// In any spelling: a disk may take X_TEST.GO for x_test.go.
+	lower := strings.ToLower(n)
+	return d.Type().IsRegular() && strings.HasSuffix(n, ".go") && !strings.HasSuffix(lower, "_test.go") &&
+		lower != "deps.go" && !strings.HasPrefix(n, ".") && !strings.HasPrefix(n, "_")
 }
 
 // given says whether a Go file is the course's: one that the solution has under
@@ -115,12 +119,17 @@ func given(ch *course.Chapter, rel string) bool {
 }
 
 func skipDir(p, name string) bool {
-	if name == "testdata" || name == "vendor" || name == "config" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
+	if skippedDir(name) {
 		return true
 	}
 	// A module of its own is none of the chapter's.
 	_, err := os.Stat(filepath.Join(p, "go.mod"))
 	return err == nil
+}
+
+// skippedDir says whether a folder is one in which no code is added.
+func skippedDir(name string) bool {
+	return name == "testdata" || name == "vendor" || name == "config" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
 
 func solution(c *course.Course, ch *course.Chapter) (Files, error) {

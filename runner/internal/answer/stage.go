@@ -22,6 +22,7 @@ type Staged struct {
 	real   string // Dir without symbolic links
 	Module string // the chapter's module path, whatever the answer
 	Name   Name
+	Digest string // names the state of the answer's files
 	// Offences are the lines by which the answer reaches for its judge. One is
 	// enough not to run it.
 	Offences []Offence
@@ -122,28 +123,37 @@ func (s *Staged) lay(c *course.Course, ch *course.Chapter, files Files) error {
 		return err
 	}
 	module := mod.Module.Mod.Path
-	s.Module = module
+	s.Module, s.Digest = module, files.Digest()
 	if want["go.mod"], err = mod.Format(); err != nil {
 		return err
 	}
 
+	if err := s.addCourse(c, ch, want); err != nil {
+		return err
+	}
+	taken := map[string]bool{}
+	for name := range want {
+		taken[strings.ToLower(name)] = true
+	}
 	s.Offences = guard(files, module)
 	reports := slices.ContainsFunc(mod.Require, func(r *modfile.Require) bool {
 		return strings.HasPrefix(channelOf(module), r.Mod.Path+"/")
 	})
 	for name, f := range files {
+		// In any spelling: on a disk that takes Doc.go for doc.go, the answer's
+		// must not come to lie in the place of the course's.
+		if taken[strings.ToLower(name)] {
+			continue
+		}
 		want[name], s.origins[name] = toChapter(name, f.Data, module), f.Origin
 		if reports && strings.HasSuffix(name, ".go") {
 			want[name] = reportFirst(want[name], module)
 		}
 	}
-	if err := s.addCourse(c, ch, want); err != nil {
-		return err
-	}
 	return sync(s.Dir, want)
 }
 
-// addCourse adds what the answer has no say in. It comes last, so it wins.
+// addCourse adds what the answer has no say in.
 func (s *Staged) addCourse(c *course.Course, ch *course.Chapter, want map[string][]byte) error {
 	return filepath.WalkDir(ch.Dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -159,11 +169,9 @@ func (s *Staged) addCourse(c *course.Course, ch *course.Chapter, want map[string
 		}
 		courses := rel == "go.sum" || strings.HasSuffix(rel, "_test.go") || given(ch, rel) ||
 			strings.HasPrefix(rel, "config/") || strings.HasPrefix(rel, "testdata/")
-		if !courses || !d.Type().IsRegular() {
+		// What files: names is the answer's, also where the answer lacks it.
+		if !courses || !d.Type().IsRegular() || slices.Contains(ch.Files, rel) {
 			return nil
-		}
-		if s.origins[rel] != "" && !strings.HasSuffix(rel, "_test.go") && rel != "go.sum" {
-			return nil // the learner edits a file in config/: files: names it
 		}
 		data, err := os.ReadFile(p)
 		if err != nil {

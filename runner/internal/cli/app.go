@@ -72,7 +72,8 @@ func (a *app) end(ctx context.Context, err error) int {
 		return j.code
 	}
 	style := report.StyleFor(a.Stderr)
-	fmt.Fprintf(a.Stderr, "%s %v\n", style.Red("error:"), err)
+	// An error may quote a submission.
+	fmt.Fprintf(a.Stderr, "%s %s\n", style.Red("error:"), report.Clean(err.Error()))
 	if h := hintOf(err); h != "" {
 		fmt.Fprintf(a.Stderr, "%s  %s\n", style.Cyan("hint:"), strings.ReplaceAll(h, "\n", "\n       "))
 	}
@@ -129,7 +130,7 @@ Environment:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return hint.New(fmt.Sprintf("`%s --help` shows the flags", cmd.CommandPath()), "%w", err)
 	})
-	root.AddCommand(a.runCommand(), a.solutionCommand(), a.resetCommand(), a.listCommand(),
+	root.AddCommand(a.runCommand(), a.solutionCommand(), a.resetCommand(), a.listCommand(), a.gradeCommand(),
 		a.clusterCommand(), a.verifyCommand(), a.flakeCommand(), a.authorCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true

@@ -13,8 +13,10 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/controllings/controllings/runner/internal/cluster"
+	"github.com/controllings/controllings/runner/internal/report"
 )
 
 // The scripts show what a person sees, over a course whose chapter needs no
@@ -84,6 +86,7 @@ func TestScripts(t *testing.T) {
 			"mask":    mask,
 			"replace": replace,
 			"nothing": nothing,
+			"schema":  schema,
 		},
 	})
 }
@@ -122,6 +125,8 @@ var masks = []struct {
 	{regexp.MustCompile(`in \d+\.\d s\.`), "in T s."},
 	{regexp.MustCompile(`median [0-9.]+ s, slowest [0-9.]+ s`), "median T s, slowest T s"},
 	{regexp.MustCompile(`"seconds": [0-9.]+`), `"seconds": T`},
+	{regexp.MustCompile(`(?m)^(::(?:stop-commands::)?)[A-Z2-7]{26}((?:::)?)$`), "${1}WORD${2}"},
+	{regexp.MustCompile(`time="[0-9.]+"`), `time="T"`},
 	{regexp.MustCompile(`"race": (true|false)`), `"race": R`},
 	{regexp.MustCompile(`passes(, with the race detector too| \(no C compiler.*\))`), `passes (race: R)`},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d`), "DATE"},
@@ -150,6 +155,22 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	text = strings.Replace(text, args[1], strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[2]), 1)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+// schema FILE wants a result as the schema of lab grade says.
+func schema(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: schema file")
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(report.Schema))
+	ts.Check(err)
+	c := jsonschema.NewCompiler()
+	ts.Check(c.AddResource("grade.json", doc))
+	s, err := c.Compile("grade.json")
+	ts.Check(err)
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(s.Validate(v))
 }
 
 // nothing GLOB wants no file of that name.

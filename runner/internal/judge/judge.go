@@ -177,7 +177,7 @@ func (p *prepared) run(ctx context.Context, begin time.Time) (*verdict.Result, e
 	if err != nil {
 		return nil, err
 	}
-	r.Cluster = p.cluster
+	r.Cluster, r.Digest = p.cluster, p.staged.Digest
 	if p.build != nil {
 		r.Build = p.build
 		for i := range r.Checks {
@@ -206,22 +206,28 @@ func (p *prepared) run(ctx context.Context, begin time.Time) (*verdict.Result, e
 	return r, nil
 }
 
-func newResult(o Options) (*verdict.Result, error) {
-	ch := o.Chapter
-	r := &verdict.Result{Version: 1, Chapter: ch.ID, Number: ch.Number, Title: ch.Title, Answer: o.Answer.String()}
-	for _, test := range o.Only {
-		if ch.Check(test) == nil {
-			return nil, hint.New("chapter.yaml lists a chapter's checks", "chapter %s has no check %s", ch.ID, test)
-		}
-	}
+// Unjudged is the result of a chapter before anything is known: each check an
+// error, which is no pass.
+func Unjudged(ch *course.Chapter, n answer.Name) *verdict.Result {
+	r := &verdict.Result{Version: 1, Chapter: ch.ID, Number: ch.Number, Title: ch.Title, Answer: n.String()}
 	for _, c := range ch.Checks {
-		if len(o.Only) > 0 && !slices.Contains(o.Only, c.Test) {
-			continue
-		}
 		r.Checks = append(r.Checks, verdict.Check{
 			Test: c.Test, Step: c.Step, Title: c.Title, Stretch: c.Stretch, MaxScore: c.Points,
 			After: c.After, Status: verdict.Error,
 		})
+	}
+	return r
+}
+
+func newResult(o Options) (*verdict.Result, error) {
+	for _, test := range o.Only {
+		if o.Chapter.Check(test) == nil {
+			return nil, hint.New("chapter.yaml lists a chapter's checks", "chapter %s has no check %s", o.Chapter.ID, test)
+		}
+	}
+	r := Unjudged(o.Chapter, o.Answer)
+	if len(o.Only) > 0 {
+		r.Checks = slices.DeleteFunc(r.Checks, func(c verdict.Check) bool { return !slices.Contains(o.Only, c.Test) })
 	}
 	return r, nil
 }
@@ -369,6 +375,9 @@ func one(ctx context.Context, o Options, staged *answer.Staged, binary string, c
 		}
 	}
 	p.explain(&c)
+	if c.Status == verdict.Failed && len(spec.Hints) > 0 {
+		c.Hint = fmt.Sprintf("make hint-%d", o.Chapter.Number)
+	}
 	return c, nil
 }
 

@@ -130,7 +130,8 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 }
 
 // list is the environment of a check: the user's, without what could lead it to
-// another cluster or into the user's home.
+// another cluster or into the user's home, and without what a CI service lays
+// there for its own steps: tokens, and the files that later steps are told by.
 func (e environment) list(env []string, private string) []string {
 	var kept []string
 	for _, v := range env {
@@ -138,7 +139,9 @@ func (e environment) list(env []string, private string) []string {
 		switch {
 		case name == "KUBECONFIG", name == "HOME", name == "TMPDIR", name == "PWD",
 			strings.HasPrefix(name, "KUBERNETES_SERVICE_"), strings.HasPrefix(name, "LAB_"),
-			strings.HasPrefix(name, "XDG_"), name == "GOTRACEBACK", name == "GORACE":
+			strings.HasPrefix(name, "XDG_"), name == "GOTRACEBACK", name == "GORACE",
+			strings.HasPrefix(name, "GITHUB_"), strings.HasPrefix(name, "ACTIONS_"), strings.HasPrefix(name, "RUNNER_"),
+			strings.HasPrefix(name, "CI_"), strings.Contains(name, "TOKEN"), strings.Contains(name, "SECRET"), strings.Contains(name, "PASSWORD"):
 		default:
 			kept = append(kept, v)
 		}

@@ -28,6 +28,9 @@ type Text struct {
 	Walkthrough string
 	// Verbose adds what the explained check printed.
 	Verbose bool
+	// All explains every check that is wrong, not the first alone, and says the
+	// points: for a grade, which is read where nothing can be run again.
+	All bool
 
 	width int // of the widest title
 }
@@ -36,6 +39,7 @@ const headWidth = 58 // where the header's right part begins
 
 // Begin shows the header, and why there is nothing to run if nothing compiles.
 func (t *Text) Begin(r *verdict.Result) {
+	r = clean(r)
 	for _, c := range r.Checks {
 		t.width = max(t.width, utf8.RuneCountInString(title(c)))
 	}
@@ -47,15 +51,16 @@ func (t *Text) Begin(r *verdict.Result) {
 		plain += "  (" + r.Answer + ")"
 	}
 	right := strings.TrimSpace(r.Cluster.Provider + " " + r.Cluster.Kubernetes)
-	fmt.Fprintf(t.W, "%s%s%s\n\n", t.Style.Bold(left), pad(plain, t.width+13), t.Style.Dim(right))
+	if right != "" {
+		left = t.Style.Bold(left) + pad(plain, t.width+13) + t.Style.Dim(right)
+	} else {
+		left = t.Style.Bold(left)
+	}
+	fmt.Fprintf(t.W, "%s\n\n", left)
 	if r.Build == nil {
 		return
 	}
-	title := "✗ does not compile yet"
-	if r.Build.Refused {
-		title = "✗ reaches for what judges it, so it was not run"
-	}
-	fmt.Fprintf(t.W, "%s\n", t.Style.Red(title))
+	fmt.Fprintf(t.W, "%s\n", t.Style.Red("✗ "+buildTitle(r.Build)))
 	for _, line := range r.Build.Lines {
 		fmt.Fprintf(t.W, "    %s\n", line)
 	}
@@ -70,6 +75,7 @@ func (t *Text) Begin(r *verdict.Result) {
 
 // Check shows the row of one check.
 func (t *Text) Check(c verdict.Check) {
+	c = cleanCheck(c)
 	mark, last := "", ""
 	var paint func(string) string
 	switch c.Status {
@@ -98,19 +104,24 @@ func (t *Text) Check(c verdict.Check) {
 
 // End explains the first check that is not green, and says what comes next.
 func (t *Text) End(r *verdict.Result) {
+	r = clean(r)
 	done, all := r.Passed()
 	fmt.Fprintf(t.W, "\n  %d of %d done", done, all)
 	if stretch, of := r.StretchPassed(); of > 0 {
 		fmt.Fprintf(t.W, ", %d of %d stretch,", stretch, of)
 	}
 	fmt.Fprintf(t.W, " in %.1f s.", r.Seconds)
+	if t.All {
+		fmt.Fprintf(t.W, " %s.", scored(r.Score, r.Bonus, r.MaxScore))
+	}
 	if r.Status == verdict.Passed {
 		fmt.Fprintf(t.W, " %s\n", t.Style.Green(fmt.Sprintf("Chapter %d is done.", r.Number)))
 		t.after()
+		t.explainAll(r)
 		return
 	}
 	// To those who have begun, not to those who are nearly through.
-	if 2*done < all && slices.ContainsFunc(r.Checks, func(c verdict.Check) bool { return c.Status == verdict.NotStarted }) {
+	if !t.All && 2*done < all && slices.ContainsFunc(r.Checks, func(c verdict.Check) bool { return c.Status == verdict.NotStarted }) {
 		fmt.Fprint(t.W, " Red and · are where you begin: this is no broken install.")
 	}
 	fmt.Fprintln(t.W)
@@ -123,7 +134,9 @@ func (t *Text) End(r *verdict.Result) {
 		t.line("next", "mend what "+names+", then "+t.Command)
 		return
 	}
-	if c := first(r); c != nil {
+	if t.All {
+		t.explainAll(r)
+	} else if c := verdict.First(r.Checks); c != nil {
 		t.explain(c)
 		if t.Verbose && strings.TrimSpace(c.Output) != "" {
 			t.line("output", c.Output)
@@ -131,17 +144,14 @@ func (t *Text) End(r *verdict.Result) {
 	}
 }
 
-// first is the check to look at: an error of the machine before all, then what
-// is wrong, then what is not written yet.
-func first(r *verdict.Result) *verdict.Check {
-	for _, s := range []verdict.Status{verdict.Error, verdict.Failed, verdict.NotStarted, verdict.Skipped} {
-		for i := range r.Checks {
-			if c := &r.Checks[i]; c.Status == s && (!c.Stretch || r.Status == verdict.Passed) {
-				return c
-			}
+// explainAll explains what went wrong. Where a step is not started there is
+// nothing to explain.
+func (t *Text) explainAll(r *verdict.Result) {
+	for i := range r.Checks {
+		if c := &r.Checks[i]; t.All && (c.Status == verdict.Failed || c.Status == verdict.Error || c.Status == verdict.Skipped) {
+			t.explain(c)
 		}
 	}
-	return nil
 }
 
 func (t *Text) explain(c *verdict.Check) {
@@ -194,7 +204,7 @@ func (t *Text) explain(c *verdict.Check) {
 	}
 	switch {
 	case c.Hint != "":
-		t.line("next", c.Hint)
+		t.line("next", fmt.Sprintf("%s; or change it, then %s", c.Hint, t.Command))
 	case c.Status == verdict.NotStarted:
 		t.line("next", fmt.Sprintf("read step %s, write it, then %s", c.Step, t.Command))
 	default:
@@ -203,6 +213,9 @@ func (t *Text) explain(c *verdict.Check) {
 }
 
 func (t *Text) after() {
+	if t.All {
+		return
+	}
 	fmt.Fprintln(t.W)
 	if t.Walkthrough != "" {
 		t.line("compare", t.Walkthrough+": the worked solution, and why it is so")
@@ -221,6 +234,13 @@ func (t *Text) line(name, text string) {
 	for _, l := range lines[1:] {
 		fmt.Fprintln(t.W, strings.TrimRight("               "+l, " "))
 	}
+}
+
+func buildTitle(b *verdict.Build) string {
+	if b.Refused {
+		return "reaches for what judges it, so it was not run"
+	}
+	return "does not compile yet"
 }
 
 func title(c verdict.Check) string {

@@ -47,11 +47,11 @@ type Check struct {
 	Status   Status  `json:"status"`
 	Score    int     `json:"score"`
 	MaxScore int     `json:"max_score"`
-	Message  string  `json:"message,omitempty"`
-	Expected string  `json:"expected,omitempty"`
-	Actual   string  `json:"actual,omitempty"`
-	See      string  `json:"see,omitempty"`
-	Hint     string  `json:"hint,omitempty"`
+	Message  string  `json:"message"`
+	Expected string  `json:"expected"`
+	Actual   string  `json:"actual"`
+	See      string  `json:"see"`
+	Hint     string  `json:"hint"`
 	Seconds  float64 `json:"seconds"`
 
 	// Where is the line of the answer that the verdict is about, if known.
@@ -93,15 +93,22 @@ type Build struct {
 
 // Result is a chapter's verdict.
 type Result struct {
-	Version  int     `json:"version"`
-	Chapter  string  `json:"chapter"`
-	Cluster  Cluster `json:"cluster"`
-	Status   Status  `json:"status"`
-	Score    int     `json:"score"`
-	MaxScore int     `json:"max_score"`
+	Version int     `json:"version"`
+	Chapter string  `json:"chapter"`
+	Cluster Cluster `json:"cluster"`
+	Status  Status  `json:"status"`
+	// Score is the points of the checks that passed; Bonus, that part of it which
+	// stretch checks gave; MaxScore, what the required checks are worth. So a
+	// bonus may lift Score above MaxScore.
+	Score    int `json:"score"`
+	Bonus    int `json:"bonus"`
+	MaxScore int `json:"max_score"`
 	// Error says why nothing could be judged, or is nil.
 	Error  *string `json:"error"`
 	Checks []Check `json:"checks"`
+
+	// Digest names the state of the answer's files that was judged.
+	Digest string `json:"-"`
 
 	Number  int     `json:"-"`
 	Title   string  `json:"-"`
@@ -113,7 +120,7 @@ type Result struct {
 // Settle works out what follows from the checks: which failed ones another
 // check blocks, the points, and the chapter's status. It may be called again.
 func (r *Result) Settle() {
-	r.Score, r.MaxScore = 0, 0
+	r.Score, r.Bonus, r.MaxScore = 0, 0, 0
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		r.block(c)
@@ -122,7 +129,9 @@ func (r *Result) Settle() {
 			c.Score = c.MaxScore
 			r.Score += c.Score
 		}
-		if !c.Stretch {
+		if c.Stretch {
+			r.Bonus += c.Score
+		} else {
 			r.MaxScore += c.MaxScore
 		}
 	}
