@@ -5,7 +5,8 @@
 // starts each check with the write end of a pipe and a one-time word; a message
 // without that word is dropped. The check's side takes both out of the
 // environment before any other code runs and keeps the pipe from child
-// processes. Code that shares the process with its check could still forge a
+// processes; and it ends its process when nobody is at the other end any more.
+// Code that shares the process with its check could still forge a
 // message on purpose; strangers' code is graded in a container.
 package channel
 
@@ -88,6 +89,7 @@ func open() {
 	// that belongs to the Go runtime. Only a pipe is taken.
 	if f := openPipe(fd); f != nil {
 		out, word = f, w
+		keepAsking()
 	}
 }
 

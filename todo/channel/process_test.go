@@ -3,12 +3,15 @@
 package channel
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // The tests below start this test binary again as a check's process; childEnv
@@ -23,6 +26,13 @@ func TestMain(m *testing.M) {
 		report()
 	case "grandchild":
 		grandchild()
+	case "stays":
+		stays()
+	case "stays for a while":
+		<-time.After(4 * beat)
+		fmt.Println("send:", Send(Message{Event: Passed}))
+	case "waits":
+		<-time.After(time.Hour)
 	}
 }
 
@@ -57,6 +67,17 @@ func grandchild() {
 		fmt.Println("the grandchild could write to the pipe")
 	}
 	fmt.Println("grandchild active:", Active())
+}
+
+// stays has a child of its own and never ends.
+func stays() {
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), childEnv+"=waits")
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Println(c.Process.Pid)
+	<-time.After(time.Hour)
 }
 
 func run(t *testing.T, extra *os.File, env ...string) string {
@@ -131,5 +152,83 @@ func TestOutsideACheck(t *testing.T) {
 				t.Errorf("the child printed %q, want %q", out, want)
 			}
 		})
+	}
+}
+
+// A runner that was killed leaves no check behind, nor what the check started.
+func TestTheRunnerIsGone(t *testing.T) {
+	for name, own := range map[string]bool{"leader of its group": true, "in another's group": false} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			c := exec.Command(os.Args[0])
+			c.Env = append(os.Environ(), childEnv+"=stays", EnvFD+"=3", EnvWord+"=secret")
+			c.ExtraFiles = []*os.File{w}
+			c.SysProcAttr = &syscall.SysProcAttr{Setpgid: own}
+			printed, err := c.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+			var grandchild int
+			if _, err := fmt.Fscan(printed, &grandchild); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = syscall.Kill(grandchild, syscall.SIGKILL) }()
+			ended := make(chan struct{})
+			go func() { defer close(ended); _ = c.Wait() }()
+			select {
+			case <-ended:
+				t.Fatal("it ended although its runner was there")
+			case <-time.After(3 * beat):
+			}
+
+			r.Close()
+			select {
+			case <-ended:
+			case <-time.After(20 * time.Second):
+				_ = c.Process.Kill()
+				t.Fatal("the check outlived its runner by 20 seconds")
+			}
+			if s := c.ProcessState.String(); s != "signal: killed" {
+				t.Errorf("it ended by %q", s)
+			}
+			if !own {
+				return
+			}
+			for end := time.Now().Add(20 * time.Second); !errors.Is(syscall.Kill(grandchild, 0), syscall.ESRCH); <-time.After(5 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("what the check started outlived it by 20 seconds")
+				}
+			}
+		})
+	}
+}
+
+// What asks for the runner is no report and disturbs none.
+func TestTheRunnerIsThere(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	done := make(chan []Message, 1)
+	go func() {
+		got, _ := Read(r, "secret", 1<<10)
+		done <- got
+	}()
+	out := run(t, w, childEnv+"=stays for a while", EnvFD+"=3", EnvWord+"=secret")
+	w.Close()
+	if want := "send: <nil>\n"; out != want {
+		t.Errorf("the child printed %q, want %q", out, want)
+	}
+	if got := <-done; len(got) != 1 || got[0].Event != Passed {
+		t.Errorf("got %v", got)
 	}
 }
