@@ -50,14 +50,16 @@ func run() {
 	if in.Decode(&g.spec) != nil {
 		return // the parent died before it said what it wanted
 	}
-	defer g.remove()
-	if g.spec.Path != "" {
-		if err := g.begin(); err != nil {
-			g.tell(event{Error: err.Error()})
-			return
-		}
-		g.tell(event{PID: g.pid})
+	if g.spec.Remove != "" {
+		_ = in.Decode(&command{}) // never comes: this returns when the parent is gone
+		_ = os.RemoveAll(g.spec.Remove)
+		return
 	}
+	if err := g.begin(); err != nil {
+		g.tell(event{Error: err.Error()})
+		return
+	}
+	g.tell(event{PID: g.pid})
 	g.keep(in)
 }
 
@@ -168,12 +170,6 @@ func (g *guard) killAll() {
 		case <-timer.C:
 		}
 		timer.Stop()
-	}
-}
-
-func (g *guard) remove() {
-	for _, dir := range g.spec.Remove {
-		_ = os.RemoveAll(dir)
 	}
 }
 

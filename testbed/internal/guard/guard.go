@@ -4,8 +4,7 @@
 // Between the two stands a third process, the guard: this very executable,
 // started again. It holds the read end of a pipe whose only write end is its
 // parent's. When that closes (the parent has ended, by kill -9 too) the guard
-// kills the program and all its descendants, removes the folders it was told
-// of, and ends. It does the same when the program ends by itself, as the end of
+// kills the program and all its descendants, and ends. It does the same when the program ends by itself, as the end of
 // a container's first process is the end of the others.
 //
 // The guard has a session of its own, so that a kill of its parent's process
@@ -29,7 +28,7 @@ const env = "TESTBED_GUARD"
 
 // Options say what to run.
 type Options struct {
-	// Path is the program; "" runs none, for the sake of Remove.
+	// Path is the program.
 	Path string
 	// Args are its arguments, without the program's name.
 	Args []string
@@ -42,8 +41,6 @@ type Options struct {
 	Output *os.File
 	// Inherit are open files that it gets as descriptors 3, 4, …
 	Inherit []*os.File
-	// Remove are folders to remove at the end, with all that is in them.
-	Remove []string
 }
 
 // Exit is how a program ended.
@@ -62,8 +59,8 @@ type spec struct {
 	Args   []string
 	Env    []string
 	Dir    string
-	Files  int // how many descriptors from outputFD on are the program's
-	Remove []string
+	Files  int    // how many descriptors from outputFD on are the program's
+	Remove string // instead of all that: a folder to remove at the parent's end
 }
 
 // command is any other message to it.

@@ -51,9 +51,10 @@ func play(part string) {
 	if err != nil {
 		panic(err)
 	}
-	p, err := Start(Options{
-		Path: os.Args[1], Args: []string{part, os.Args[2], "2"}, Env: os.Environ(), Output: out, Remove: []string{os.Args[3]},
-	})
+	if err := RemoveAtEnd(os.Args[3]); err != nil {
+		panic(err)
+	}
+	p, err := Start(Options{Path: os.Args[1], Args: []string{part, os.Args[2], "2"}, Env: os.Environ(), Output: out})
 	if err != nil {
 		panic(err)
 	}
@@ -279,6 +280,9 @@ func TestTheParentIsKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			pids := append(running(t, file, n), pid)
+			if _, err := os.Stat(removed); err != nil {
+				t.Errorf("removed too early: %v", err)
+			}
 			if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); err != nil { // as the runner does
 				t.Fatal(err)
 			}
@@ -297,25 +301,4 @@ func TestTheParentIsKilled(t *testing.T) {
 // escapes reports whether a part is out of reach where there is no subreaper.
 func escapes(part string) bool {
 	return runtime.GOOS != "linux" && (part == "setsid" || part == "daemon" || part == "family")
-}
-
-func TestNothingToRun(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "dir")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	p, err := Start(Options{Remove: []string{dir}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.PID() != 0 {
-		t.Error("a process was started")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Errorf("removed too early: %v", err)
-	}
-	p.Close()
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("not removed: %v", err)
-	}
 }

@@ -32,15 +32,11 @@ const endTime = killTime + 5*time.Second
 
 // Start starts a program under guard. An error says that it could not be started.
 func Start(o Options) (*Process, error) {
-	self, err := os.Executable()
+	cmd, err := newGuard()
 	if err != nil {
-		return nil, fmt.Errorf("find the executable that guards: %w", err)
+		return nil, err
 	}
-	s := spec{Path: o.Path, Args: o.Args, Env: o.Env, Dir: o.Dir, Remove: o.Remove}
-	cmd := exec.Command(self)
-	cmd.Args = []string{"testbed-guard"}
-	cmd.Env = []string{env + "=1"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	s := spec{Path: o.Path, Args: o.Args, Env: o.Env, Dir: o.Dir}
 	if o.Output != nil {
 		cmd.Stderr = o.Output
 		cmd.ExtraFiles = append([]*os.File{o.Output}, o.Inherit...)
@@ -61,9 +57,6 @@ func Start(o Options) (*Process, error) {
 		p.Close()
 		return nil, fmt.Errorf("tell the guard what to run: %w", err)
 	}
-	if o.Path == "" {
-		return p, nil
-	}
 	select {
 	case e := <-started:
 		if e.Error != "" {
@@ -76,6 +69,19 @@ func Start(o Options) (*Process, error) {
 		p.Close()
 		return nil, errors.New("the guard ended before it had started anything")
 	}
+}
+
+// newGuard is this executable, to be started as a guard.
+func newGuard() (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the executable that guards: %w", err)
+	}
+	cmd := exec.Command(self)
+	cmd.Args = []string{"testbed-guard"}
+	cmd.Env = []string{env + "=1"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd, nil
 }
 
 // startWithPipes starts cmd and returns the pipes to its input and from its output.
@@ -124,7 +130,7 @@ func (p *Process) follow(cmd *exec.Cmd, events *os.File, started chan<- event) {
 	}
 }
 
-// PID is the program's; 0 if there is none.
+// PID is the program's.
 func (p *Process) PID() int { return p.pid }
 
 // Ended is closed when the program, all that it left behind, and the guard have
