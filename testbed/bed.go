@@ -32,8 +32,7 @@ type Bed struct {
 	background sync.WaitGroup     // heartbeat, collection of stale beds
 	stop       context.CancelFunc // ends them
 
-	kubeconfigOnce sync.Once
-	kubeconfigPath string
+	byName sync.Map // of *Client
 }
 
 // Bounds of what the testbed itself does at the API server.

@@ -169,11 +169,12 @@ func play(t *testing.T, part string, env ...string) ([]channel.Message, string, 
 	}
 	c := exec.Command(os.Args[0], "-test.run=^TestPart$", "-test.count=1", "-test.timeout="+timeout)
 	c.Dir = filepath.Join("testdata", "chapter")
-	c.Env = append(os.Environ(), partEnv+"="+part)
-	c.Env = append(c.Env, env...)
-	w, err := channel.Connect(c)
+	w, err := channel.New()
 	require.NoError(t, err)
 	defer w.Close()
+	c.Env = append(append(os.Environ(), w.Env(3)...), partEnv+"="+part)
+	c.Env = append(c.Env, env...)
+	c.ExtraFiles = w.Files()
 	var out strings.Builder
 	c.Stdout, c.Stderr = &out, &out
 	require.NoError(t, c.Start())

@@ -38,12 +38,13 @@ func TestStepInACheck(t *testing.T) {
 	for _, part := range []string{"test goroutine", "other goroutine"} {
 		t.Run(part, func(t *testing.T) {
 			c := exec.Command(os.Args[0])
-			c.Env = append(os.Environ(), childEnv+"="+part)
-			w, err := channel.Connect(c)
+			w, err := channel.New()
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer w.Close()
+			c.Env = append(append(os.Environ(), w.Env(3)...), childEnv+"="+part)
+			c.ExtraFiles = w.Files()
 			out, err := c.CombinedOutput()
 			w.Started()
 

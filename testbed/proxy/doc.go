@@ -8,7 +8,8 @@
 //   - identity: the caller shows a random token that is worth nothing elsewhere,
 //     and the proxy acts at the API server as one ServiceAccount
 //     (impersonation). A caller's own attempts to impersonate are taken out.
-//   - Traffic: a record of every request, to count and to show.
+//   - Traffic: a record of every request, to count and to show. Each process of
+//     several may have a token, and so a name in the record, of its own.
 //   - Faults: rules by which a request is answered with an error, or late.
 //
 // It doesn't carry upgraded connections: exec, attach and port-forward get 501.

@@ -21,6 +21,8 @@ type Match struct {
 	Namespace string
 	// Name None matches lists, and creates.
 	Name string
+	// Client is the name of one process of several; None is the check's own.
+	Client string
 	// UserAgent matches any user agent that contains it.
 	UserAgent string
 	// Query names parameters that must be there, with these very values. A value
@@ -60,6 +62,7 @@ func (m Match) Matches(r Request) bool {
 		{m.Subresource, r.Subresource},
 		{m.Namespace, r.Namespace},
 		{m.Name, r.Name},
+		{m.Client, r.Client},
 	} {
 		if !matches(f.want, f.have) {
 			return false

@@ -35,6 +35,7 @@ import (
 // world is a proxy, with a server behind it that plays the API server.
 type world struct {
 	*Proxy
+	token  string
 	client *http.Client // trusts the proxy; speaks HTTP/2
 }
 
@@ -61,7 +62,7 @@ func newWorld(t *testing.T, api http.HandlerFunc) *world {
 	require.True(t, roots.AppendCertsFromPEM(p.Config().CAData))
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true, DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &world{p, &http.Client{Transport: transport}}
+	return &world{p, p.Config().BearerToken, &http.Client{Transport: transport}}
 }
 
 // request makes one with the right token, which h may replace.

@@ -30,6 +30,9 @@ type Request struct {
 	Method, Path string
 	Query        url.Values
 
+	// Client is the name that the proxy gave out with the token (ConfigOf); "" for
+	// the check's own process, and for a request without a token.
+	Client    string
 	UserAgent string
 	// ContentType is that of the body: it tells a merge patch from an apply.
 	ContentType string
@@ -69,6 +72,9 @@ type Request struct {
 //	GET /api/v1/namespaces/bed-x7k2p/pods?limit=500   200  61 KB  clientset.go:41
 func (r Request) String() string {
 	s := r.URI() + "   " + r.outcome()
+	if r.Client != "" {
+		s += "  from " + r.Client
+	}
 	if r.Caller != "" {
 		s += "  " + path.Base(filepath.ToSlash(r.Caller))
 	}

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"crypto/subtle"
 	"io"
 	"log"
 	"net/http"
@@ -28,13 +27,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	defer p.serving.Done()
-	rec := p.traffic.begin(r)
+	client, known := p.clients.of(r)
+	rec := p.traffic.begin(r, client)
 	defer rec.end()
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = rec.requestBody(r.Body)
 	}
 
-	if !p.knows(r) {
+	if !known {
 		rec.refuse(w, &metav1.Status{
 			Code: http.StatusUnauthorized, Reason: metav1.StatusReasonUnauthorized,
 			Message: "Unauthorized: the request bears no token of this bed; build the client from the configuration the check hands out",
@@ -82,11 +82,6 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // byClient is how a watch ends as a rule.
 const byClient = "closed by the client"
-
-func (p *Proxy) knows(r *http.Request) bool {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(p.token)) == 1
-}
 
 // refuse answers in the API server's place.
 func (r *record) refuse(w http.ResponseWriter, s *metav1.Status) {

@@ -105,8 +105,9 @@ func Describe(r *http.Request) Request {
 	}
 }
 
-func (t *Traffic) begin(r *http.Request) *record {
+func (t *Traffic) begin(r *http.Request, client string) *record {
 	rec := &record{traffic: t, Request: Describe(r)}
+	rec.Client = client
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rec.Start = time.Now() // under the lock: the record is in this order

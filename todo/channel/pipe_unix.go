@@ -5,6 +5,10 @@ package channel
 import (
 	"os"
 	"syscall"
+
+	// A process that is a guard has to find out before any other code runs, as a
+	// check's process has to take its word.
+	_ "github.com/controllings/controllings/todo/guard"
 )
 
 // openPipe returns fd as a file if it is a pipe, and nil if not. The descriptor

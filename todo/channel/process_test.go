@@ -69,14 +69,15 @@ func grandchild() {
 
 func TestAcrossProcesses(t *testing.T) {
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childEnv+"=report")
 	var out strings.Builder
 	c.Stdout, c.Stderr = &out, &out
-	w, err := Connect(c)
+	w, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
+	c.Env = append(append(os.Environ(), w.Env(3)...), childEnv+"=report")
+	c.ExtraFiles = w.Files()
 	err = c.Start()
 	w.Started()
 	if err != nil {
@@ -106,7 +107,7 @@ func TestAcrossProcesses(t *testing.T) {
 func TestWordsDiffer(t *testing.T) {
 	words := map[string]bool{}
 	for range 5 {
-		w, err := Connect(exec.Command(os.Args[0]))
+		w, err := New()
 		if err != nil {
 			t.Fatal(err)
 		}

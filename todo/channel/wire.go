@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"time"
 )
 
@@ -17,10 +16,10 @@ type Wire struct {
 	theirs  []*os.File
 }
 
-// Connect gives c the channel: two pipes beside its standard ones, and variables
-// that name them. Call it when c.Env is complete and before c.Start; call Started
-// when Start has returned, whatever it returned, and Close in the end.
-func Connect(c *exec.Cmd) (*Wire, error) {
+// New makes a channel. The process must inherit Files and find Env in its
+// environment. Call Started when it was started, whether that worked or not, and
+// Close in the end.
+func New() (*Wire, error) {
 	reports, theirReports, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make the check's channel: %w", err)
@@ -36,13 +35,16 @@ func Connect(c *exec.Cmd) (*Wire, error) {
 		w.Close()
 		return nil, fmt.Errorf("make the check's channel: %w", err)
 	}
-	first := 3 + len(c.ExtraFiles)
-	c.ExtraFiles = append(c.ExtraFiles, w.theirs...)
-	if c.Env == nil {
-		c.Env = os.Environ()
-	}
-	c.Env = append(c.Env, fmt.Sprint(envReports, "=", first), fmt.Sprint(envWord, "=", first+1))
 	return w, nil
+}
+
+// Files are what the process must inherit, one descriptor after the other.
+func (w *Wire) Files() []*os.File { return w.theirs }
+
+// Env are the variables by which the process finds the channel, where fd is the
+// descriptor of the first of Files.
+func (w *Wire) Env(fd int) []string {
+	return []string{fmt.Sprint(envReports, "=", fd), fmt.Sprint(envWord, "=", fd+1)}
 }
 
 // Started closes the ends that are the process's by now.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/controllings/controllings/todo/channel"
+	"github.com/controllings/controllings/todo/guard"
 )
 
 type processOptions struct {
@@ -47,7 +49,7 @@ const (
 )
 
 // runProcess runs one check and waits for it, whatever it does: it gets its
-// limit, then it and all that it started in its group is killed.
+// limit, then it and all that it started is killed.
 func runProcess(ctx context.Context, o processOptions) (*run, error) {
 	private, err := os.MkdirTemp("", "lab-check-")
 	if err != nil {
@@ -59,28 +61,36 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 			return nil, fmt.Errorf("make a folder for the check: %w", err)
 		}
 	}
-	output := &bounded{}
-	cmd := exec.Command(o.Binary,
-		"-test.run=^"+o.Test+"$", "-test.count=1", "-test.timeout="+o.Limit.String(),
-		"-test.paniconexit0") // an os.Exit(0) in the middle then shows its own line
-	cmd.Dir = o.Dir
-	cmd.Env = o.Env.list(os.Environ(), private)
-	cmd.Stdout, cmd.Stderr = output, output
-	cmd.WaitDelay = time.Second // a grandchild may hold the output open
-	ownGroup(cmd)
-	wire, err := channel.Connect(cmd)
+	wire, err := channel.New()
 	if err != nil {
 		return nil, err
 	}
 	defer wire.Close()
-
-	begin := time.Now()
-	err = cmd.Start()
+	said, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe for the check's output: %w", err)
+	}
+	defer said.Close()
+	process, err := guard.Start(guard.Options{
+		Path: o.Binary,
+		Args: []string{
+			"-test.run=^" + o.Test + "$", "-test.count=1", "-test.timeout=" + o.Limit.String(),
+			"-test.paniconexit0", // an os.Exit(0) in the middle then shows its own line
+		},
+		Dir:    o.Dir,
+		Env:    append(o.Env.list(os.Environ(), private), wire.Env(guard.FirstInherited)...),
+		Output: theirs, Inherit: wire.Files(),
+	})
 	wire.Started()
+	theirs.Close()
 	if err != nil {
 		return nil, fmt.Errorf("start check %s: %w", o.Test, err)
 	}
+	defer process.Close()
 
+	output := &bounded{}
+	copied := make(chan struct{})
+	go func() { defer close(copied); _, _ = io.Copy(output, said) }()
 	type received struct {
 		messages []channel.Message
 		err      error
@@ -93,39 +103,35 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 		}
 		read <- received{m, err}
 	}()
-	waited := make(chan struct{})
-	go func() { defer close(waited); _ = cmd.Wait() }() // ProcessState says how it ended
 
 	killed := false
 	limit := time.NewTimer(o.Limit + killGrace)
 	defer limit.Stop()
 	select {
-	case <-waited:
+	case <-process.Ended():
 	case <-limit.C:
 		killed = true
-		killGroup(cmd.Process.Pid)
-		<-waited
+		process.Close()
 	case <-ctx.Done():
-		killGroup(cmd.Process.Pid)
-		<-waited
 		return nil, ctx.Err()
 	}
-	killGroup(cmd.Process.Pid) // what it started and left
+	// Where a process can get away from its guard, it has no say any more.
 	wire.Cut(time.Second)
+	_ = said.SetReadDeadline(time.Now().Add(time.Second))
 	got := <-read
+	<-copied
 
+	exit, _ := process.Exit() // where nobody knows, its code is none that passes
 	r := &run{
 		Messages: got.messages,
 		Flooded:  errors.Is(got.err, channel.ErrTooLong),
-		Exit:     cmd.ProcessState.ExitCode(),
+		Exit:     exit.Code,
+		Signal:   exit.Signal,
 		Limit:    o.Limit,
 		Output:   output.String(),
-		Elapsed:  time.Since(begin),
+		Elapsed:  exit.Elapsed,
 	}
 	r.TimedOut = killed || strings.Contains(r.Output, "panic: test timed out after ")
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		r.Signal = ws.Signal()
-	}
 	return r, nil
 }
 
