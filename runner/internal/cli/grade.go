@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,29 +68,19 @@ func (a *app) grade(cmd *cobra.Command, args []string, f gradeFlags) error {
 			return err
 		}
 	}
-	c, chapters, err := a.chapters(args)
-	if err != nil {
-		return err
-	}
-	var once []*course.Chapter
-	for _, ch := range chapters {
-		if !slices.ContainsFunc(once, func(o *course.Chapter) bool { return o.ID == ch.ID }) {
-			once = append(once, ch)
+	write := func(g *verdict.Grade) error {
+		data, err := report.Grade(format, g)
+		if err == nil {
+			err = file.Write(data)
 		}
-	}
-	if f.submission == "" {
-		f.submission = c.Root
-	}
-	if f.submission, err = filepath.Abs(f.submission); err != nil {
-		return fmt.Errorf("find the submission: %w", err)
-	}
-	on, err := a.judgeCluster(c)
-	if err != nil {
 		return err
 	}
-	o := grade.Options{
-		Course: c, Chapters: once, Submission: f.submission, Single: len(args) == 1,
-		Cluster: on, Status: a.status,
+	o, err := a.gradeOptions(args, f)
+	if err != nil {
+		if file != nil { // whoever reads it learns why there is no grade
+			return errors.Join(err, write(grade.None(err)))
+		}
+		return err
 	}
 	style := report.StyleFor(a.Stdout)
 	shown := file != nil || format == report.AsText
@@ -98,13 +89,7 @@ func (a *app) grade(cmd *cobra.Command, args []string, f gradeFlags) error {
 	}
 	var unwritten error
 	if file != nil {
-		o.Changed = func(g *verdict.Grade) {
-			data, err := report.Grade(format, g)
-			if err == nil {
-				err = file.Write(data)
-			}
-			unwritten = err // what counts is the last
-		}
+		o.Changed = func(g *verdict.Grade) { unwritten = write(g) } // what counts is the last
 	}
 	g := grade.Run(cmd.Context(), o)
 	if shown {
@@ -130,6 +115,28 @@ func (a *app) grade(cmd *cobra.Command, args []string, f gradeFlags) error {
 		return judged{code}
 	}
 	return nil
+}
+
+// gradeOptions say what to grade, and on which cluster.
+func (a *app) gradeOptions(args []string, f gradeFlags) (o grade.Options, err error) {
+	c, chapters, err := a.chapters(args)
+	if err != nil {
+		return o, err
+	}
+	for _, ch := range chapters {
+		if !slices.ContainsFunc(o.Chapters, func(has *course.Chapter) bool { return has.ID == ch.ID }) {
+			o.Chapters = append(o.Chapters, ch)
+		}
+	}
+	if f.submission == "" {
+		f.submission = c.Root
+	}
+	if o.Submission, err = filepath.Abs(f.submission); err != nil {
+		return o, fmt.Errorf("find the submission: %w", err)
+	}
+	o.Course, o.Single, o.Status = c, len(args) == 1, a.status
+	o.Cluster, err = a.judgeCluster(c)
+	return o, err
 }
 
 // follow shows each chapter as it comes.

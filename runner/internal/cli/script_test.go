@@ -86,6 +86,7 @@ func TestScripts(t *testing.T) {
 			"mask":    mask,
 			"replace": replace,
 			"nothing": nothing,
+			"way":     way,
 			"schema":  schema,
 		},
 	})

@@ -94,6 +94,13 @@ func Run(ctx context.Context, o Options) *verdict.Grade {
 	return g
 }
 
+// None is the grade where there is nothing to judge, and why.
+func None(err error) *verdict.Grade {
+	g := &verdict.Grade{Error: text(explain(err))}
+	g.Settle()
+	return g
+}
+
 // one judges one chapter. grown gets what is known of it so far.
 func one(ctx context.Context, o Options, ch *course.Chapter, name answer.Name, grown func(*verdict.Result)) (*verdict.Result, error) {
 	// Before a cluster is started, or built, for nothing.
