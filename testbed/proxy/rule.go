@@ -33,9 +33,9 @@ type Rule struct {
 	// 599) and a metav1.Status as the body. The request doesn't reach the API
 	// server. 0 lets it through.
 	//
-	// Of a watch this is the answer to its opening; a reflector waits and opens
-	// it again after 429, and lists anew after any other (tools/cache/reflector.go,
-	// watch and watchList).
+	// Of a watch this is the answer to its opening: a reflector waits and opens it
+	// again after 429, and after any other error it waits and lists anew
+	// (tools/cache/reflector.go, watch).
 	Status int
 	// Reason is what apierrors.ReasonForError will find; "" takes the one that
 	// the API server uses with this status: AlreadyExists for the 409 of a
@@ -101,13 +101,14 @@ type Rule struct {
 	// client-go sends a ping after 30 s without a byte from the server, and takes
 	// the connection as lost 15 s later (apimachinery's util/net/http.go;
 	// HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS change that
-	// for a process that starts with them). A GET is then sent again, a
-	// reflector opens its watch again.
+	// for the clients made afterwards). A GET is then sent again; a reflector's
+	// watch ends with an error, and it lists anew.
 	Blackhole bool
 
 	// Close ends a watch properly, as the API server does after timeoutSeconds.
-	// A reflector opens it again where it was, without a list; after a second
-	// end within a second and without an event it backs off (tools/cache/reflector.go).
+	// A reflector opens it again where it was, without a list. A watch that ends
+	// within its first second and without an event makes it wait and list anew
+	// (VeryShortWatchError in tools/cache/reflector.go).
 	Close bool
 
 	// Expire puts an event of type ERROR into a watch, with a Status 410 Expired,
