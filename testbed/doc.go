@@ -17,7 +17,9 @@
 // gets only the proxy's address and token. Three things follow:
 //
 //   - the check sees each request you send (Bed.Traffic);
-//   - it can let requests fail as they fail in real life (Bed.Faults);
+//   - it can let requests fail as they fail in real life: errors, lost answers,
+//     broken connections and partitions, watches that end, expire or lag
+//     (Bed.Faults, see proxy.Rule);
 //   - what you do can't reach another bed, or a cluster of yours: $HOME and
 //     $KUBECONFIG are set aside while a check runs.
 //

@@ -70,6 +70,7 @@ func Start(o Options) (*Proxy, error) {
 
 		transport: transport,
 	}
+	p.faults.carried = p.traffic.carried
 	p.forward = newForward(upstream, transport, o.As)
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -81,10 +82,11 @@ func Start(o Options) (*Proxy, error) {
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
 		ReadHeaderTimeout: 30 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       withConn,
 		// A client that doesn't trust the certificate gets the error itself.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
-	p.serving.Go(func() { _ = p.server.ServeTLS(listener, "", "") }) // ends with ErrServerClosed
+	p.serving.Go(func() { _ = p.server.ServeTLS(connections{listener}, "", "") }) // ends with ErrServerClosed
 	return p, nil
 }
 

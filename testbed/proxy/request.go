@@ -57,13 +57,17 @@ type Request struct {
 	// Bytes is the length of the answer's body so far. The proxy asks the API
 	// server for no compression, so it is the size of the objects.
 	Bytes int64
-	// Fault says that a rule of the check answered, not the API server.
+	// Fault says that a rule of the check gave the answer, broke it off or wrote
+	// into it. A rule that made it late has left it as it was, see Late.
 	Fault bool
+	// Late says how a rule of the check keeps, or kept, the request or its events
+	// waiting, such as "held 2s by the check", or is "".
+	Late string
 	// Reason stands in an answer that the proxy gave itself, as for a Fault; ""
 	// for the API server's answers, which it passes on unread.
 	Reason metav1.StatusReason
 	// Err says what ended the request before its time, such as "closed
-	// by the client", or is "".
+	// by the client" or "connection dropped by the check", or is "".
 	Err string
 }
 
@@ -111,10 +115,13 @@ func (r Request) outcome() string {
 	default:
 		parts = append(parts, "no answer yet")
 	}
-	if r.Fault {
+	if r.Fault && r.Err == "" {
 		parts = append(parts, "put in by the check")
 	} else if r.Status != 0 {
 		parts = append(parts, size(r.Bytes))
+	}
+	if r.Late != "" {
+		parts = append(parts, r.Late)
 	}
 	switch {
 	case r.Err != "":

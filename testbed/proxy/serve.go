@@ -41,21 +41,15 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	if rule, ok := p.faults.take(rec.Request); ok {
-		if rule.Before != nil {
-			rule.Before()
-		}
-		if !rule.wait(r.Context()) {
-			rec.failed(byClient)
-			return
-		}
-		if rule.Status != 0 {
-			_, _ = io.CopyN(io.Discard, r.Body, maxBody+1) // for the record
-			rec.locked(func() { rec.Fault = true })
-			rec.refuse(w, rule.answer(rec.Request))
-			return
-		}
+	h := p.faults.begin(rec)
+	defer p.faults.end(rec.stream)
+	if h == nil || p.spoil(w, r, rec, h) {
+		p.pass(w, r, rec)
 	}
+}
+
+// pass lets a request through to the API server.
+func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, rec *record) {
 	if r.Header.Get("Upgrade") != "" {
 		rec.refuse(w, &metav1.Status{
 			Code: http.StatusNotImplemented, Reason: metav1.StatusReasonMethodNotAllowed,
@@ -71,7 +65,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case whole:
 		case r.Context().Err() != nil:
-			rec.failed(byClient)
+			rec.failed(rec.conn.ended())
 		default:
 			rec.failed("cut off by the API server")
 		}
@@ -109,13 +103,16 @@ func newForward(upstream *url.URL, transport http.RoundTripper, as rest.Imperson
 		ModifyResponse: func(res *http.Response) error {
 			rec := recordOf(res.Request)
 			rec.locked(func() { rec.Status = res.StatusCode })
+			if rec.stream != nil && res.StatusCode == http.StatusOK {
+				res.Body = rec.stream.answer(res.Request.Context(), res.Body, res.Header.Get("Content-Type"))
+			}
 			res.Body = rec.responseBody(res.Body)
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			rec := recordOf(r)
 			if r.Context().Err() != nil {
-				rec.failed(byClient)
+				rec.failed(rec.conn.ended())
 				return
 			}
 			rec.failed(err.Error())

@@ -87,6 +87,8 @@ func (t *Traffic) count(from int, m Match) int {
 type record struct {
 	Request
 	traffic *Traffic
+	conn    *conn   // on which it came
+	stream  *stream // of a watch
 }
 
 // Describe tells what a request is about, as the record would: all that is known
@@ -106,7 +108,7 @@ func Describe(r *http.Request) Request {
 }
 
 func (t *Traffic) begin(r *http.Request, client string) *record {
-	rec := &record{traffic: t, Request: Describe(r)}
+	rec := &record{traffic: t, Request: Describe(r), conn: connOf(r.Context())}
 	rec.Client = client
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,6 +149,31 @@ func (r *record) failed(why string) {
 			r.Err = why
 		}
 	})
+}
+
+// spoiled notes what a rule did to the answer.
+func (r *record) spoiled(how string) {
+	r.failed(how)
+	r.locked(func() { r.Fault = true })
+}
+
+// late notes that a rule keeps the request or its answer waiting.
+func (r *record) late(how string) {
+	r.locked(func() { r.Late = how })
+}
+
+// carried returns the connections, each once, on which requests came that m
+// chooses.
+func (t *Traffic) carried(m Match) []*conn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var conns []*conn
+	for _, r := range t.all {
+		if r.conn != nil && m.Matches(r.Request) && !slices.Contains(conns, r.conn) {
+			conns = append(conns, r.conn)
+		}
+	}
+	return conns
 }
 
 // requestBody keeps a bounded copy of what a write sends, as it is sent.
