@@ -26,17 +26,17 @@ func createPod(b *testbed.Bed, name, app string, phase corev1.PodPhase) {
 	b.Must(err, "give a Pod its phase")
 }
 
-// createConfigMaps makes n ConfigMaps and returns their names.
-func createConfigMaps(b *testbed.Bed, n int) map[string]bool {
-	names := make(map[string]bool, n)
-	var all []testbed.Object
-	for i := range n {
+// manyConfigMaps returns a namespace with n ConfigMaps in it, and their names.
+// They are for all runs on a cluster, since it takes seconds to make them.
+func manyConfigMaps(b *testbed.Bed, n int) (namespace string, names map[string]bool) {
+	names = make(map[string]bool, n)
+	all := make([]testbed.Object, n)
+	for i := range all {
 		name := fmt.Sprintf("settings-%04d", i)
 		names[name] = true
-		all = append(all, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		all[i] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	}
-	b.Create(all...)
-	return names
+	return b.Shared("settings", all...), names
 }
 
 func orNothing(s string) string {

@@ -26,13 +26,13 @@ var configMapLists = proxy.Match{Verb: "list", Resource: "configmaps"}
 
 func TestEachConfigMapGoesPageByPage(t *testing.T) {
 	b := testbed.New(t)
-	names := createConfigMaps(b, total)
+	namespace, names := manyConfigMaps(b, total)
 
 	// A walk that nothing disturbs.
 	before := b.Traffic().Mark()
 	visits := map[string]int{}
 	visited := 0
-	err := clientset.EachConfigMap(b.Context(), b.Clientset(), b.Namespace(), pageSize, func(cm *corev1.ConfigMap) error {
+	err := clientset.EachConfigMap(b.Context(), b.Clientset(), namespace, pageSize, func(cm *corev1.ConfigMap) error {
 		visits[cm.Name]++
 		visited++
 		if pages := b.Traffic().Since(before).Count(configMapLists); pages*pageSize-visited >= pageSize {
@@ -66,7 +66,7 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 		Times:   1,
 	})
 	visits = map[string]int{}
-	err = clientset.EachConfigMap(b.Context(), b.Clientset(), b.Namespace(), pageSize, func(cm *corev1.ConfigMap) error {
+	err = clientset.EachConfigMap(b.Context(), b.Clientset(), namespace, pageSize, func(cm *corev1.ConfigMap) error {
 		visits[cm.Name]++
 		return nil
 	})
@@ -81,7 +81,7 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 	enough := errors.New("enough")
 	visited = 0
 	before = b.Traffic().Mark()
-	err = clientset.EachConfigMap(b.Context(), b.Clientset(), b.Namespace(), pageSize, func(*corev1.ConfigMap) error {
+	err = clientset.EachConfigMap(b.Context(), b.Clientset(), namespace, pageSize, func(*corev1.ConfigMap) error {
 		visited++
 		return enough
 	})
