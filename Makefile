@@ -18,8 +18,12 @@ help: ## these lines
 ## To learn: N is a chapter's number; CLUSTER and LAB_HOME pass through
 list: lab ## the chapters, and how long they take
 	@exec bin/lab list
+progress: lab ## how far you are, and where to go on
+	@exec bin/lab progress
 chapter-%: lab ## check your answer (ANSWER=solution: that one instead)
 	@exec bin/lab run $* $(if $(ANSWER),--answer '$(ANSWER)')
+hint-%: lab ## the next hint (STEP=1.2: of that step)
+	@exec bin/lab hint $* $(if $(STEP),'$(STEP)')
 solution-%: lab ## what the worked solution does differently
 	@exec bin/lab solution $*
 reset-%: lab ## the stubs again; your work is kept as a dated copy

@@ -130,7 +130,8 @@ Environment:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return hint.New(fmt.Sprintf("`%s --help` shows the flags", cmd.CommandPath()), "%w", err)
 	})
-	root.AddCommand(a.runCommand(), a.solutionCommand(), a.resetCommand(), a.listCommand(), a.gradeCommand(),
+	root.AddCommand(a.runCommand(), a.solutionCommand(), a.resetCommand(), a.listCommand(),
+		a.hintCommand(), a.progressCommand(), a.gradeCommand(),
 		a.clusterCommand(), a.verifyCommand(), a.flakeCommand(), a.authorCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true

@@ -12,9 +12,9 @@ func (a *app) listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the chapters",
+		Short: "List the chapters, and how far you are",
 		Args:  args(0),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.course()
 			if err != nil {
 				return err
@@ -26,8 +26,16 @@ func (a *app) listCommand() *cobra.Command {
 			if asJSON {
 				return report.JSON(a.Stdout, list)
 			}
-			for _, e := range list.Chapters {
-				fmt.Fprintf(a.Stdout, "%3d  %-34s %3d min  %2d checks  %s\n", e.Number, e.Title, e.Minutes, e.Checks, e.Lesson)
+			standings, err := a.standings(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			for i, e := range list.Chapters {
+				done := ""
+				if s := standings[i]; s.Ran {
+					done = "  " + report.Done(s)
+				}
+				fmt.Fprintf(a.Stdout, "%3d  %-34s %3d min  %2d checks  %s%s\n", e.Number, e.Title, e.Minutes, e.Checks, e.Lesson, done)
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/controllings/controllings/runner/internal/answer"
+	"github.com/controllings/controllings/runner/internal/progress"
 )
 
 func (a *app) resetCommand() *cobra.Command {
@@ -23,6 +24,10 @@ func (a *app) resetCommand() *cobra.Command {
 			if kept != "" {
 				fmt.Fprintf(a.Stdout, "your work is kept in %s\n", c.Rel(kept))
 			}
+			if err != nil {
+				return err
+			}
+			_, err = progress.Update(cmd.Context(), c.Home, func(s *progress.State) error { s.Forget(ch.ID); return nil })
 			if err != nil {
 				return err
 			}

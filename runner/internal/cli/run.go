@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/controllings/controllings/runner/internal/answer"
 	"github.com/controllings/controllings/runner/internal/course"
 	"github.com/controllings/controllings/runner/internal/judge"
+	"github.com/controllings/controllings/runner/internal/progress"
 	"github.com/controllings/controllings/runner/internal/report"
 	"github.com/controllings/controllings/runner/internal/verdict"
 )
@@ -48,6 +50,9 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			start := time.Now()
 			text.End(r)
+			if name.Kind == answer.Mine {
+				a.remember(cmd.Context(), c, r)
+			}
 			if timings {
 				fmt.Fprintf(a.Stderr, "timings: %s, report %v\n", t, time.Since(start).Round(time.Millisecond))
 			}
@@ -61,6 +66,19 @@ func (a *app) runCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&timings, "timings", false, "say where the time went")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show all that the first failing check's process wrote")
 	return cmd
+}
+
+// remember keeps what a learner's run said. A run that did not compile said
+// nothing about the checks. The verdict has been shown: that it could not be kept
+// is told, and changes nothing of it.
+func (a *app) remember(ctx context.Context, c *course.Course, r *verdict.Result) {
+	if r.Build != nil {
+		return
+	}
+	_, err := progress.Update(ctx, c.Home, func(s *progress.State) error { s.SetRun(r, time.Now()); return nil })
+	if err != nil {
+		a.status(fmt.Sprintf("this run is not remembered for make progress: %v", err))
+	}
 }
 
 // text is the report of a chapter, told where its lesson is and what comes next.

@@ -39,7 +39,8 @@ It asks once a chapter, and remembers the answer.`,
 					return err
 				}
 			}
-			if err := state.SetSolutionSeen(ch.ID); err != nil {
+			_, err = progress.Update(cmd.Context(), c.Home, func(s *progress.State) error { s.SetSolutionSeen(ch.ID); return nil })
+			if err != nil {
 				return err
 			}
 			style := report.StyleFor(a.Stdout)
