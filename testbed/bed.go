@@ -32,6 +32,9 @@ type Bed struct {
 	background sync.WaitGroup     // heartbeat, collection of stale beds
 	stop       context.CancelFunc // ends them
 
+	control     *Control // nil = none was asked for, or there is none
+	controlOnce sync.Once
+
 	kubeconfigOnce sync.Once
 	kubeconfigPath string
 }
@@ -54,6 +57,7 @@ func New(t testing.TB) *Bed {
 	t.Helper()
 	b := &Bed{t: t, goroutine: goroutineID(), report: watchOver(t)}
 
+	controlFile() // both are read before the environment is set aside
 	admin, err := clusterConfig()
 	if err != nil {
 		b.giveUp(err)
