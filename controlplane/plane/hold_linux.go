@@ -13,10 +13,9 @@ import (
 // never listens: who connects while the API server is down is refused, as they
 // should be.
 //
-// Otherwise the kernel could give the port away in the meantime, and it would
-// soon happen: a client that tries to connect again and again gets another local
-// port each time, in the end the very one it connects to, and is then connected
-// to itself.
+// Otherwise the kernel could give it to whoever asks for a free port in the
+// meantime, as each bed's proxy does. Then the API server can't come back, and
+// its clients talk to a stranger.
 //
 // Two sockets can have a port if both say so (SO_REUSEPORT) and are one user's.
 func holdPort(port int) (*os.File, error) {
