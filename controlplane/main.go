@@ -8,8 +8,9 @@
 //	controlplane down --dir DIR
 //
 // The packages, from the bottom up: files, supervise and certs know nothing of
-// each other; component says how each program is started; plane makes one
-// control plane of them; command is the command line. Beside them stands
+// each other; component says how each program is started; endpoint lets others
+// stop, start and kill them; plane makes one control plane of all that; command
+// is the command line. Beside them stands
 // upstream, the programs themselves.
 package main
 
@@ -35,5 +36,5 @@ func main() {
 			os.Exit(run())
 		}
 	}
-	os.Exit(command.Execute(upstream.Stages()))
+	os.Exit(command.Execute(command.Upstream{Stages: upstream.Stages(), Compact: upstream.Compact}))
 }

@@ -33,6 +33,9 @@ type Bed struct {
 	stop       context.CancelFunc // ends them
 
 	byName sync.Map // of *Client
+
+	control     *Control // nil = none was asked for, or there is none
+	controlOnce sync.Once
 }
 
 // Bounds of what the testbed itself does at the API server.
@@ -53,6 +56,7 @@ func New(t testing.TB) *Bed {
 	t.Helper()
 	b := &Bed{t: t, goroutine: goroutineID(), report: watchOver(t)}
 
+	controlFile() // both are read before the environment is set aside
 	admin, err := clusterConfig()
 	if err != nil {
 		b.giveUp(err)

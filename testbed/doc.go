@@ -27,6 +27,11 @@
 // and look at objects unseen, the other to play somebody who edits the same
 // objects as you.
 //
+// What happens to a cluster in production can be done to this one with
+// Bed.Control: the API server restarts, is away for a while, forgets the past. A
+// check says in chapter.yaml that it needs that, and is skipped where it can't be
+// had.
+//
 // # Running
 //
 // `make chapter-N` runs each check in a process of its own and judges. `go test`

@@ -9,7 +9,7 @@ import (
 
 // setAside takes away whatever could lead a client to another cluster than the
 // bed's, until the test ends: the home folder with its .kube, $KUBECONFIG, and
-// the variables of a Pod.
+// the variables of a Pod. What controls the cluster is the check's alone too.
 func setAside(t testing.TB) (err error) {
 	defer func() {
 		// Setenv panics in a parallel test, in words of its own.
@@ -20,7 +20,7 @@ func setAside(t testing.TB) (err error) {
 	t.Setenv("HOME", t.TempDir())
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
-		if name == "KUBECONFIG" || name == "LAB_KUBECONFIG" || strings.HasPrefix(name, "KUBERNETES_") {
+		if name == "KUBECONFIG" || name == "LAB_KUBECONFIG" || name == "LAB_CONTROL" || strings.HasPrefix(name, "KUBERNETES_") {
 			t.Setenv(name, "") // puts the old value back at the end
 			if err := os.Unsetenv(name); err != nil {
 				return fmt.Errorf("unset %s: %w", name, err)

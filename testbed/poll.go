@@ -79,14 +79,39 @@ func (b *Bed) poll(within time.Duration, done func(ok bool) bool, cond Condition
 // mustAnswer gives up if the API server doesn't answer.
 func (b *Bed) mustAnswer() {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), Scale(5*time.Second))
+	if b.control.silent() {
+		// The check itself has stopped it: then that must be all that is wrong.
+		ctx, cancel := context.WithTimeout(context.Background(), Scale(5*time.Second))
+		defer cancel()
+		b.Must(b.control.asLeft(ctx), "ask the cluster for a sign of life")
+		return
+	}
+	patience := 5 * time.Second
+	if b.control != nil {
+		patience = 20 * time.Second // the check may have killed it
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), Scale(patience))
 	defer cancel()
+	err := b.signOfLife(ctx)
+	for err != nil && b.control != nil && ctx.Err() == nil {
+		timer := time.NewTimer(maxPause)
+		select {
+		case <-timer.C:
+			err = b.signOfLife(ctx)
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+	b.Must(err, "ask the API server for a sign of life")
+}
+
+func (b *Bed) signOfLife(ctx context.Context) error {
 	// It must be the server's word, not a connection's: this reads from etcd.
 	ns, err := b.getNamespace(ctx)
 	if err == nil && ns.Name != b.namespace {
 		err = errors.New("another namespace came back")
 	}
-	b.Must(err, "ask the API server for a sign of life")
+	return err
 }
 
 func round(d time.Duration) time.Duration {

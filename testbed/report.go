@@ -17,8 +17,9 @@ type report struct {
 	t      testing.TB
 	failed chan struct{} // closed with the first failure or error
 
-	mu   sync.Mutex
-	told bool // a final event has been sent
+	mu      sync.Mutex
+	told    bool   // a final event has been sent
+	skipped string // why the testbed skips the test, if it does
 }
 
 var reports sync.Map // of *report, by the test's name
@@ -51,6 +52,15 @@ func (r *report) error(err error) {
 	r.final(channel.Message{Event: channel.Error, Failure: &channel.Failure{Message: err.Error()}})
 }
 
+// skip ends the test, which this cluster can't run. Until its clean-ups are done
+// it may still fail, so it is reported only then.
+func (r *report) skip(why string) {
+	r.mu.Lock()
+	r.skipped = why
+	r.mu.Unlock()
+	r.t.Skip(why)
+}
+
 func (r *report) finish(how string) {
 	message := func(s string) *channel.Failure { return &channel.Failure{Message: s} }
 	switch {
@@ -59,7 +69,14 @@ func (r *report) finish(how string) {
 	case r.t.Failed():
 		r.final(channel.Message{Event: channel.Failed, Failure: message("the check failed: see its output")})
 	case r.t.Skipped():
-		r.final(channel.Message{Event: channel.Skipped})
+		r.mu.Lock()
+		why := r.skipped
+		r.mu.Unlock()
+		if why == "" {
+			r.final(channel.Message{Event: channel.Skipped})
+			return
+		}
+		r.final(channel.Message{Event: channel.Skipped, Failure: message(why)})
 	case how == byGoexit: // FailNow and SkipNow do so too, but were seen above
 		r.final(channel.Message{Event: channel.Failed, Failure: message("the check's goroutine was ended by runtime.Goexit")})
 	default:

@@ -10,14 +10,14 @@ import (
 
 // supervise is the supervisor; only up starts it, with the descriptors that it
 // expects.
-func supervise(stages []byte) *cobra.Command {
+func supervise(u Upstream) *cobra.Command {
 	c := &cobra.Command{Use: plane.SuperviseCommand, Hidden: true, Args: cobra.NoArgs}
 	dir := dirFlag(c)
 	nodes := c.Flags().Int("nodes", 2, "")
 	timeout := c.Flags().Duration("timeout", 2*time.Minute, "")
 	c.RunE = func(*cobra.Command, []string) error {
 		return plane.Dir(*dir).Run(plane.RunOptions{
-			Nodes: *nodes, Timeout: *timeout, Kubernetes: kubernetesVersion(), Stages: stages,
+			Nodes: *nodes, Timeout: *timeout, Kubernetes: kubernetesVersion(), Stages: u.Stages, Compact: u.Compact,
 		})
 	}
 	return c

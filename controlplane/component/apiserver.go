@@ -7,12 +7,15 @@ func APIServer() Component {
 			"--bind-address=127.0.0.1",
 			"--advertise-address=127.0.0.1",
 			"--secure-port=" + itoa(c.APIPort),
+			// The supervisor holds the port while the API server is down: see
+			// plane/hold_linux.go.
+			"--permit-port-sharing=true",
 			// There is one API server, on loopback, which no Endpoints object
 			// may name: nobody would follow them anyway, as nothing routes
 			// Services here.
 			"--endpoint-reconciler-type=none",
 
-			"--etcd-servers=" + etcdSocket,
+			"--etcd-servers=" + EtcdSocket,
 
 			"--tls-cert-file=" + PKIDir + "/apiserver.crt",
 			"--tls-private-key-file=" + PKIDir + "/apiserver.key",

@@ -11,8 +11,8 @@ func Etcd() Component {
 			// against that costs a tenth of the API server's start. A socket's
 			// whole path must be short; a relative one is, wherever the folder
 			// lies.
-			"--listen-client-urls=" + etcdSocket,
-			"--advertise-client-urls=" + etcdSocket,
+			"--listen-client-urls=" + EtcdSocket,
+			"--advertise-client-urls=" + EtcdSocket,
 			// With metrics and health on a socket of their own, the first speaks
 			// gRPC only, which is quicker than telling the two apart.
 			"--listen-client-http-urls=unix://etcd-http.sock",
@@ -36,5 +36,5 @@ func Etcd() Component {
 // killed.
 func Sockets() []string { return []string{"etcd.sock", "etcd-http.sock", "etcd-peer.sock"} }
 
-// etcdSocket is where the API server finds etcd.
-const etcdSocket = "unix://etcd.sock"
+// EtcdSocket is where clients find etcd, from the control plane's folder.
+const EtcdSocket = "unix://etcd.sock"

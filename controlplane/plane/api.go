@@ -10,8 +10,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/controllings/controllings/controlplane/component"
 )
 
 // api is as much of a Kubernetes client as the supervisor needs. client-go
@@ -29,34 +27,61 @@ func newAPI(server string, t *tls.Config) *api {
 }
 
 func (a *api) do(ctx context.Context, method, path string, body any) (int, error) {
+	status, _, err := a.send(ctx, method, path, "", body)
+	return status, err
+}
+
+// get reads what is at path into an object, in the form that accept names; "" is
+// plain JSON.
+func (a *api) get(ctx context.Context, path, accept string, into any) error {
+	_, answer, err := a.send(ctx, http.MethodGet, path, accept, nil)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return fmt.Errorf("GET %s: %w", path, err)
+	}
+	return nil
+}
+
+// most of an answer that is read: a thousand nodes are some megabytes.
+const most = 16 << 20
+
+// send sends a request. The error of an answer that is none of the 200s holds
+// the beginning of it.
+func (a *api) send(ctx context.Context, method, path, accept string, body any) (int, []byte, error) {
 	var r io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		r = bytes.NewReader(data)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, a.server+path, r)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
+	}
+	if accept != "" {
+		req.Header.Set("Accept", accept)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := a.client.Do(req)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, 4096))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, most))
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if resp.StatusCode >= 300 {
-		return resp.StatusCode, fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, strings.TrimSpace(string(answer)))
+		said := strings.TrimSpace(string(answer[:min(len(answer), 4096)]))
+		return resp.StatusCode, nil, fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, said)
 	}
-	return resp.StatusCode, nil
+	return resp.StatusCode, answer, nil
 }
 
 // listens returns nil when the API server answers anything at all.
@@ -79,34 +104,3 @@ func (a *api) usable(ctx context.Context) error {
 	_, err := a.do(ctx, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil)
 	return err
 }
-
-// makeNodes makes the simulated nodes node-1 … node-n. One that exists stays.
-func (a *api) makeNodes(ctx context.Context, n int) error {
-	for i := 1; i <= n; i++ {
-		name := fmt.Sprintf("node-%d", i)
-		status, err := a.do(ctx, http.MethodPost, "/api/v1/nodes", map[string]any{
-			"apiVersion": "v1",
-			"kind":       "Node",
-			"metadata": map[string]any{
-				"name":        name,
-				"annotations": map[string]string{component.NodeAnnotation: "fake"},
-				"labels": map[string]string{
-					"kubernetes.io/hostname": name,
-					"kubernetes.io/os":       "linux",
-					"type":                   "kwok",
-				},
-			},
-			"status": map[string]any{
-				// Real sizes, so that a Pod which asks for too much stays Pending.
-				"allocatable": nodeSize,
-				"capacity":    nodeSize,
-			},
-		})
-		if err != nil && status != http.StatusConflict {
-			return fmt.Errorf("make node %q: %w", name, err)
-		}
-	}
-	return nil
-}
-
-var nodeSize = map[string]string{"cpu": "32", "memory": "256Gi", "pods": "1000"}

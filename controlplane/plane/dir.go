@@ -31,6 +31,10 @@ func (d Dir) Kubeconfig() string { return d.path("kubeconfig") }
 // Log is the file that takes a component's output. The supervisor has one too.
 func (d Dir) Log(name string) string { return d.path("logs", name+".log") }
 
+// ControlFile says how to reach the control endpoint. It is there while the
+// control plane is up; see package endpoint.
+func (d Dir) ControlFile() string { return d.path("control") }
+
 func (d Dir) lockFile() string    { return d.path("lock") }
 func (d Dir) stateFile() string   { return d.path("state") }
 func (d Dir) portsFile() string   { return d.path("ports") }
@@ -53,6 +57,7 @@ func (d Dir) make() error {
 // tidy removes what has no meaning while it is down. Only the lock's holder may.
 func (d Dir) tidy() {
 	_ = os.Remove(d.stateFile())
+	_ = os.Remove(d.ControlFile())
 	_ = os.RemoveAll(d.tmp())
 	for _, s := range component.Sockets() {
 		_ = os.Remove(d.path(s))

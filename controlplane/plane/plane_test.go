@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -31,7 +30,7 @@ func TestMain(m *testing.M) {
 		// supervise --dir DIR --nodes N --timeout D
 		timeout, _ := time.ParseDuration(os.Args[7])
 		nodes, _ := strconv.Atoi(os.Args[5])
-		err := Dir(os.Args[3]).Run(RunOptions{Nodes: nodes, Timeout: timeout, Kubernetes: "v1.0.0", Stages: []byte("stages")})
+		err := Dir(os.Args[3]).Run(RunOptions{Nodes: nodes, Timeout: timeout, Kubernetes: "v1.0.0", Stages: []byte("stages"), Compact: fakeCompact})
 		if err != nil {
 			os.Exit(1)
 		}
@@ -61,6 +60,7 @@ func playComponent(name string, args []string) int {
 	switch name {
 	case "etcd":
 		_ = os.MkdirAll("etcd/member", 0o700)
+		_ = os.WriteFile("etcd-serves", nil, 0o600)
 	case "kube-apiserver":
 		go serve(args)
 	}
@@ -77,27 +77,6 @@ func nextWrong(name string) string {
 	line, rest, _ := strings.Cut(string(data), "\n")
 	_ = os.WriteFile("play-"+name, []byte(rest), 0o600)
 	return line
-}
-
-// serve answers as an API server in which everything is there at once.
-func serve(args []string) {
-	var port string
-	for _, a := range args {
-		if p, ok := strings.CutPrefix(a, "--secure-port="); ok {
-			port = p
-		}
-	}
-	err := http.ListenAndServeTLS("127.0.0.1:"+port, "pki/apiserver.crt", "pki/apiserver.key",
-		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, err := os.Stat("unready"); err == nil {
-				w.WriteHeader(http.StatusInternalServerError)
-			}
-			if r.Method == http.MethodPost {
-				w.WriteHeader(http.StatusConflict) // the nodes are there from before
-			}
-		}))
-	fmt.Println(err)
-	os.Exit(1)
 }
 
 // plane makes a folder in which components will do these things wrong.
@@ -121,6 +100,22 @@ func plane(t *testing.T, wrong map[string][]string) Dir {
 		}
 	})
 	return d
+}
+
+// kwokDies lets kwok die whenever it is started, until kwokLives. One that was
+// started before may be slow, and take a line of its own.
+func kwokDies(t *testing.T, d Dir) {
+	t.Helper()
+	if err := os.WriteFile(d.path("play-kwok"), []byte(strings.Repeat("corrupt\n", 99)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func kwokLives(t *testing.T, d Dir) {
+	t.Helper()
+	if err := os.Remove(d.path("play-kwok")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // up starts it and returns what was said.
@@ -348,15 +343,13 @@ func TestUpMendsWhatHasFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it is up", func() bool { return d.Status(t.Context()).State == Up })
-	// From now on kwok dies whenever it is started.
-	if err := os.WriteFile(d.path("play-kwok"), []byte(strings.Repeat("corrupt\n", 3)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kwokDies(t, d)
 	i := slices.Index(component.Names(), "kwok")
 	if err := syscall.Kill(d.Status(t.Context()).Components[i].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "it has failed", func() bool { return d.Status(t.Context()).broken })
+	kwokLives(t, d)
 	st := d.Status(t.Context())
 	if st.State != Degraded || st.Reason != "kwok has failed: exit status 2" || len(st.Components[i].Log) == 0 || st.Components[i].Restarts != 3 {
 		t.Errorf("status = %+v", st)

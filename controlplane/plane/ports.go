@@ -11,6 +11,21 @@ import (
 	"github.com/controllings/controllings/controlplane/files"
 )
 
+// takePort chooses a port and holds it; see holdPort.
+func (d Dir) takePort(fresh bool) (component.Config, *os.File, error) {
+	for try := 1; ; try++ {
+		c, err := d.choosePort(fresh)
+		if err != nil {
+			return c, nil, err
+		}
+		hold, err := holdPort(c.APIPort)
+		if err == nil || try == 4 {
+			return c, hold, err
+		}
+		fresh = true // somebody took it in this moment
+	}
+}
+
 // choosePort returns last time's port of the API server if it is still free, so
 // that kubeconfigs handed out stay valid, and a free one otherwise. With fresh
 // it does not keep the old one. Between looking and using, another process may

@@ -29,8 +29,9 @@ type Status struct {
 	Reason     string             `json:"reason,omitempty"` // of degraded
 	Components []supervise.Status `json:"components"`
 
-	broken bool // it will not mend itself
-	phase  phase
+	broken  bool // it will not mend itself
+	stopped bool // a part of it is, because somebody asked for that
+	phase   phase
 }
 
 // Status finds out how the control plane is. It never fails: what can't be
@@ -66,6 +67,8 @@ func (d Dir) Status(ctx context.Context) Status {
 			return st
 		case supervise.Restarting:
 			st.Reason = c.Name + " is being restarted"
+		case supervise.Stopped:
+			st.Reason, st.stopped = c.Name+" is stopped, as asked", true
 		}
 	}
 	if st.Reason != "" {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/controllings/controllings/controlplane/certs"
 	"github.com/controllings/controllings/controlplane/component"
+	"github.com/controllings/controllings/controlplane/endpoint"
 	"github.com/controllings/controllings/controlplane/files"
 	"github.com/controllings/controllings/controlplane/supervise"
 	"github.com/controllings/controllings/controlplane/warmup"
@@ -48,6 +49,9 @@ type RunOptions struct {
 	Timeout    time.Duration // to be ready
 	Kubernetes string        // version, "v1.37.2"
 	Stages     []byte        // kwok's rules
+	// Compact makes etcd forget its history, and returns the oldest revision that
+	// is left. The working directory is the control plane's folder.
+	Compact func(context.Context) (int64, error)
 }
 
 // supervisor is the process that keeps one control plane.
@@ -67,6 +71,8 @@ type supervisor struct {
 	phase phase
 	group *supervise.Group
 	ports component.Config
+	hold  *os.File      // keeps the API server's port
+	api   *api          // as the administrator
 	dirty chan struct{} // a state file to write
 }
 
@@ -130,6 +136,11 @@ func (s *supervisor) run(ctx context.Context) (err error) {
 	if err := s.start(timed); err != nil {
 		return err
 	}
+	control, err := endpoint.Serve(s.dir.ControlFile(), &actions{s}, endpoint.Options{Timeout: s.o.Timeout})
+	if err != nil {
+		s.stop()
+		return err
+	}
 	s.enter(phaseReady)
 	s.report.send(message{Ready: true, Say: fmt.Sprintf("cluster is ready after %s: %s", s.took(), s.ports.Server())})
 	log.Printf("ready after %s", s.took())
@@ -137,6 +148,7 @@ func (s *supervisor) run(ctx context.Context) (err error) {
 
 	s.serve(ctx)
 	s.enter(stopping)
+	control.Close()
 	s.stop()
 	return nil
 }
@@ -251,10 +263,15 @@ func (s *supervisor) prepare() (*certs.PKI, error) {
 // attempt starts the components once, and waits until the cluster is usable.
 // When it fails, none of them is left.
 func (s *supervisor) attempt(ctx context.Context, pki *certs.PKI, freshPorts bool) (err error) {
-	ports, err := s.dir.choosePort(freshPorts)
+	ports, hold, err := s.dir.takePort(freshPorts)
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			_ = hold.Close() // nil where nothing is held
+		}
+	}()
 	for _, c := range []string{component.ControllerManagerClient, component.SchedulerClient, component.KwokClient, component.AdminClient} {
 		data, err := pki.Kubeconfig(c, ports.Server())
 		if err != nil {
@@ -277,8 +294,9 @@ func (s *supervisor) attempt(ctx context.Context, pki *certs.PKI, freshPorts boo
 			return err
 		}
 	}
+	a := newAPI(ports.Server(), tls)
 	s.mu.Lock()
-	s.ports = ports
+	s.ports, s.hold, s.api = ports, hold, a
 	s.group = supervise.NewGroup(supervise.Options{Changed: s.changed})
 	s.mu.Unlock()
 	defer func() {
@@ -288,7 +306,7 @@ func (s *supervisor) attempt(ctx context.Context, pki *certs.PKI, freshPorts boo
 			s.usable.Close()
 		}
 	}()
-	return s.bringUp(ctx, newAPI(ports.Server(), tls))
+	return s.bringUp(ctx, a)
 }
 
 // launch starts a component, which begins its work when the gate opens.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
 	"time"
 
+	"github.com/controllings/controllings/controlplane/endpoint"
 	"github.com/controllings/controllings/controlplane/files"
 	"github.com/controllings/controllings/controlplane/supervise"
 )
@@ -65,6 +67,17 @@ func (d Dir) Up(ctx context.Context, o UpOptions) error {
 				return err
 			}
 			continue
+		case st.stopped:
+			fmt.Fprintf(o.Progress, "%s: starting it again\n", st.Reason)
+			err := d.restore(ctx, o.Progress)
+			if err == nil {
+				continue
+			}
+			var known *endpoint.Error
+			if !errors.As(err, &known) || known.Code != http.StatusServiceUnavailable {
+				return err
+			}
+			// It was taken down in this moment: look again.
 		case st.State == Down:
 			// Whoever held the lock has let go, or only looked: try again.
 		case st.phase == phaseReady:

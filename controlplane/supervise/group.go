@@ -31,12 +31,13 @@ type Group struct {
 	// forgiving: restart what dies. Off while starting up, where a death is
 	// told at once rather than tried again.
 	forgiving bool
+	closed    bool // everything was told to stop: nothing is started any more
 	processes []*process
 }
 
 // NewGroup returns an empty group, which does not restart yet: see Forgive.
 func NewGroup(o Options) *Group {
-	if o.Backoff == nil {
+	if len(o.Backoff) == 0 {
 		o.Backoff = []time.Duration{500 * time.Millisecond, 2 * time.Second, 5 * time.Second}
 	}
 	if o.Stable == 0 {
@@ -60,7 +61,7 @@ func (g *Group) change(f func()) {
 
 // Start starts a process and takes it into the group.
 func (g *Group) Start(s Spec) error {
-	p := &process{spec: s, group: g, status: Status{Name: s.Name}, asked: make(chan struct{}), done: make(chan struct{})}
+	p := newProcess(g, s)
 	cmd, err := p.launch()
 	if err != nil {
 		return err
@@ -96,10 +97,11 @@ func (g *Group) Failed() (Status, bool) {
 }
 
 // Stop ends processes, last started first: each gets SIGTERM, and SIGKILL if it
-// is still there after grace. With names it ends only those. It returns when
-// they are gone.
+// is still there after grace. With names it ends only those, and Resume may start
+// them again. It returns when they are gone.
 func (g *Group) Stop(grace time.Duration, names ...string) {
 	g.mu.Lock()
+	g.closed = g.closed || len(names) == 0
 	var stop []*process
 	for i := len(g.processes) - 1; i >= 0; i-- {
 		if p := g.processes[i]; len(names) == 0 || slices.Contains(names, p.spec.Name) {
@@ -127,6 +129,12 @@ func (g *Group) Stop(grace time.Duration, names ...string) {
 		p.signal(syscall.SIGKILL)
 		<-p.done
 	}
+	g.change(func() {
+		for _, p := range stop {
+			// One that had failed before is down because it was asked for now.
+			p.status.State, p.status.PID, p.status.Log = Stopped, 0, nil
+		}
+	})
 }
 
 func (p *process) signal(s os.Signal) {

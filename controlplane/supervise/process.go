@@ -44,12 +44,23 @@ type Status struct {
 
 // process is one Spec under a Group's care.
 type process struct {
-	spec   Spec
-	group  *Group
-	status Status // guarded by group.mu
-	cmd    *exec.Cmd
-	asked  chan struct{} // closed when a stop is asked for
-	done   chan struct{} // closed when it is over for good
+	spec  Spec
+	group *Group
+	asked chan struct{} // closed when a stop is asked for
+	done  chan struct{} // closed when it is over for good
+
+	// Guarded by group.mu.
+	status  Status
+	cmd     *exec.Cmd
+	deaths  int  // that count against the group's Backoff
+	excused bool // it is about to die because somebody asked for that
+}
+
+func newProcess(g *Group, s Spec) *process {
+	return &process{
+		spec: s, group: g, status: Status{Name: s.Name},
+		asked: make(chan struct{}), done: make(chan struct{}),
+	}
 }
 
 func (p *process) launch() (*exec.Cmd, error) {
@@ -89,14 +100,21 @@ func (p *process) keep(cmd *exec.Cmd) {
 		p.group.change(func() {
 			p.status.PID, p.status.Exit = 0, exitText(err)
 			if ran >= p.group.o.Stable {
-				p.status.Restarts = 0
+				p.status.Restarts, p.deaths = 0, 0
 			}
-			again = p.group.forgiving && p.status.Restarts < len(p.group.o.Backoff)
+			excused := p.excused
+			p.excused = false
+			again = p.group.forgiving && (excused || p.deaths < len(p.group.o.Backoff))
 			if !again {
 				p.status.State, p.status.Log = Failed, Telling(Tail(p.spec.Log, 200), p.group.o.LogLines)
 				return
 			}
-			pause = p.group.o.Backoff[p.status.Restarts]
+			if excused {
+				pause = p.group.o.Backoff[0]
+			} else {
+				pause = p.group.o.Backoff[p.deaths]
+				p.deaths++
+			}
 			p.status.State = Restarting
 			p.status.Restarts++
 		})

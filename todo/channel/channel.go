@@ -47,7 +47,7 @@ type Message struct {
 	Event   string   `json:"event"`             // one of the events above
 	Test    string   `json:"test,omitempty"`    // the Go test's name, "TestX" or "TestX/part"; not known to todo.Step
 	Step    string   `json:"step,omitempty"`    // of a NotStarted: "1.2"
-	Failure *Failure `json:"failure,omitempty"` // of Failed, NotStarted and Error
+	Failure *Failure `json:"failure,omitempty"` // of Failed, NotStarted and Error; of Skipped, why
 }
 
 // Failure says what is wrong, for a person to read.

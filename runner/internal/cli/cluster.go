@@ -21,12 +21,17 @@ func (a *app) clusterCommand() *cobra.Command {
 		Short: "Start, stop and look at the course's cluster",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return hint.New("up, down, status, logs or kubectl", "no command %q", cmd.CommandPath()+" "+args[0])
+				return hint.New("up, down, status, logs, kubectl, restart, stop, start, kill, compact or nodes", "no command %q", cmd.CommandPath()+" "+args[0])
 			}
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(a.clusterUp(), a.clusterDown(), a.clusterStatus(), a.clusterLogs(), a.clusterKubectl())
+	cmd.AddCommand(a.clusterUp(), a.clusterDown(), a.clusterStatus(), a.clusterLogs(), a.clusterKubectl(),
+		a.clusterComponent("restart", "Restart a component, and wait until it serves"),
+		a.clusterComponent("stop", "Stop a component; `lab cluster start` or `up` starts it again"),
+		a.clusterComponent("start", "Start a component, and wait until it serves"),
+		a.clusterComponent("kill", "Kill a component, as kill -9 does; it is restarted by itself"),
+		a.clusterCompact(), a.clusterNodes())
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/controllings/controllings/runner/internal/cluster"
+	"github.com/controllings/controllings/runner/internal/hint"
 	"github.com/controllings/controllings/runner/internal/report"
 )
 
@@ -27,9 +29,15 @@ func TestMain(m *testing.M) {
 		"lab": func() {
 			os.Exit(Main(os.Args[1:], Env{
 				Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-				OpenCluster: func(o cluster.Options) (cluster.Provider, error) { return noCluster{o}, nil },
-				Probe: func(context.Context, string) error {
-					if os.Getenv("NO_CLUSTER") == "dead" {
+				OpenCluster: func(o cluster.Options) (cluster.Provider, error) {
+					if os.Getenv("NO_CLUSTER") == "able" {
+						return ableCluster{noCluster{o}}, nil
+					}
+					return noCluster{o}, nil
+				},
+				Probe: func(_ context.Context, kubeconfig string) error {
+					_, err := os.Stat(filepath.Join(filepath.Dir(kubeconfig), "stopped"))
+					if os.Getenv("NO_CLUSTER") == "dead" || err == nil {
 						return errors.New("connection refused")
 					}
 					return nil
@@ -59,6 +67,50 @@ func (c noCluster) Status(context.Context) (cluster.State, error) {
 }
 
 func (c noCluster) Kubeconfig() string { return filepath.Join(c.o.Home, "kubeconfig") }
+
+// ableCluster can be controlled. Its API server is down while there is a file
+// "stopped" in LAB_HOME; what was done to it is in the file "did". With
+// NO_RESTORE set it can't be put back.
+type ableCluster struct{ noCluster }
+
+func (c ableCluster) Can() []string {
+	return []string{cluster.CanRestart, cluster.CanCompact, cluster.CanNodes}
+}
+
+func (c ableCluster) ControlFile() string { return filepath.Join(c.o.Home, "control") }
+
+func (c ableCluster) did(w io.Writer, format string, args ...any) error {
+	f, err := os.OpenFile(filepath.Join(c.o.Home, "did"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = fmt.Fprintf(io.MultiWriter(w, f), format+"\n", args...)
+	return err
+}
+
+func (c ableCluster) Component(_ context.Context, w io.Writer, verb, name string) error {
+	if name != "kube-apiserver" {
+		return hint.New("there are: kube-apiserver", "no component %q", name)
+	}
+	return c.did(w, "%s %s", verb, name)
+}
+
+func (c ableCluster) Compact(_ context.Context, w io.Writer) error { return c.did(w, "compact") }
+
+func (c ableCluster) AddNodes(_ context.Context, w io.Writer, n int) error {
+	return c.did(w, "add %d", n)
+}
+
+func (c ableCluster) RemoveNodes(_ context.Context, w io.Writer) error { return c.did(w, "remove") }
+
+func (c ableCluster) Restore(_ context.Context, w io.Writer) error {
+	if os.Getenv("NO_RESTORE") != "" {
+		return errors.New("start kube-apiserver: exit status 1")
+	}
+	_ = os.Remove(filepath.Join(c.o.Home, "stopped"))
+	return c.did(w, "restore")
+}
 
 func TestScripts(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {

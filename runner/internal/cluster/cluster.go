@@ -79,6 +79,36 @@ type Kubectl interface {
 	Kubectl(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error
 }
 
+// Controller is a Provider to whose cluster can be done what happens to one in
+// production. What is done is written to w, a line each; an error has a hint.
+type Controller interface {
+	// Can lists what it can do, of CanRestart, CanCompact and CanNodes.
+	Can() []string
+	// ControlFile is the path of the file by which a check's process does the
+	// same: {"url": …, "token": …}, mode 0600. While the cluster is down it is
+	// missing.
+	ControlFile() string
+	// Component stops, starts, restarts or kills a component: verb is "stop",
+	// "start", "restart" or "kill". After start and restart it serves.
+	Component(ctx context.Context, w io.Writer, verb, name string) error
+	// Compact makes the API server forget the past.
+	Compact(ctx context.Context, w io.Writer) error
+	// AddNodes adds n nodes and waits until they are ready.
+	AddNodes(ctx context.Context, w io.Writer, n int) error
+	// RemoveNodes removes all nodes that were added.
+	RemoveNodes(ctx context.Context, w io.Writer) error
+	// Restore starts what is stopped and removes the nodes that checks added. It
+	// is no error if there is nothing to do.
+	Restore(ctx context.Context, w io.Writer) error
+}
+
+// What a Controller can do.
+const (
+	CanRestart = "restart" // Component
+	CanCompact = "compact" // Compact
+	CanNodes   = "nodes"   // AddNodes, RemoveNodes
+)
+
 // backends by name.
 var backends = map[string]func(Options) Provider{
 	"embedded": func(o Options) Provider { return newEmbedded(o) },

@@ -26,6 +26,12 @@ status)
 	echo '{"state":"degraded","kubernetes":"v1.37.2","server":"https://127.0.0.1:1","reason":"etcd has failed","components":[{"name":"etcd","pid":7,"state":"failed","restarts":3,"exit":"exit status 1","log":["panic: x"]}]}'
 	exit 2 ;;
 logs) echo "a line" ;;
+restart)
+	case $5 in
+	kube-apiserver) echo "restarted $5" ;;
+	*) printf 'error: no component "%s"\nhint:  there are: etcd\n' "$5" >&2; exit 1 ;;
+	esac ;;
+compact | nodes | restore) echo "$1 done" ;;
 kubectl) echo "KUBECONFIG=$KUBECONFIG"; cat; exit 3 ;;
 esac
 `
@@ -177,6 +183,45 @@ func TestKubectlAndLogs(t *testing.T) {
 	out.Reset()
 	if err := p.Logs(t.Context(), &out, "etcd", false); err != nil || out.String() != "a line\n" {
 		t.Errorf("logs: %v, %q", err, out.String())
+	}
+}
+
+func TestControl(t *testing.T) {
+	c, p := newFake(t)
+	var out bytes.Buffer
+	if err := p.Restore(t.Context(), &out); hint.Of(err) == "" {
+		t.Errorf("before it is built: %v", err)
+	}
+	if err := p.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p.ControlFile() != filepath.Join(c.root, ".lab", "clusters", "embedded", "control") {
+		t.Errorf("control file %q", p.ControlFile())
+	}
+	if err := p.Component(t.Context(), &out, "restart", "kube-apiserver"); err != nil || out.String() != "restarted kube-apiserver\n" {
+		t.Errorf("%v, %q", err, out.String())
+	}
+	for name, do := range map[string]func() error{
+		"compact":      func() error { return p.Compact(t.Context(), &out) },
+		"nodes add":    func() error { return p.AddNodes(t.Context(), &out, -3) },
+		"nodes remove": func() error { return p.RemoveNodes(t.Context(), &out) },
+		"restore":      func() error { return p.Restore(t.Context(), &out) },
+	} {
+		if err := do(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		called := c.calls()[len(c.calls())-1]
+		want := "plane " + name + " --dir " + filepath.Dir(p.ControlFile()) + " --"
+		if name == "nodes add" {
+			want += " -3"
+		}
+		if called != want {
+			t.Errorf("called %q, want %q", called, want)
+		}
+	}
+	err := p.Component(t.Context(), &out, "restart", "--all")
+	if err == nil || err.Error() != `no component "--all"` || hint.Of(err) != "there are: etcd" {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
 }
 

@@ -47,7 +47,7 @@ type Check struct {
 	After   []string      // tests that have to pass first; a rule of display
 	Serial  bool          // alone on the cluster
 	Window  time.Duration // what it must wait, on top of its time limit
-	Needs   []string      // abilities of the cluster
+	Needs   []string      // abilities of the cluster, of the list Needs
 	Hints   []string      // from a nudge to nearly the answer
 }
 
@@ -274,8 +274,9 @@ func (ch *Chapter) addCheck(e entry) error {
 		}
 		c.After = append(c.After, a.s)
 	}
-	for _, n := range e.Needs {
-		c.Needs = append(c.Needs, n.s)
+	var err error
+	if c.Needs, err = needs(e); err != nil {
+		return err
 	}
 	for _, h := range e.Hints {
 		c.Hints = append(c.Hints, strings.TrimSpace(h.s))

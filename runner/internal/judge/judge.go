@@ -70,6 +70,13 @@ type Cluster struct {
 	Kubeconfig string
 	// Home is LAB_HOME; checks that must be alone on the cluster lock a file in it.
 	Home string
+	// Can is what it can do of course.Needs.
+	Can []string
+	// Control is the path of the file by which a check does that, or "".
+	Control string
+	// Restore puts the cluster back as it was before a check that had needs: what
+	// it stopped is started. Not nil where Can is not empty.
+	Restore func(context.Context) error
 }
 
 // checkTime is what a check may take, before its window and the factor.
@@ -244,6 +251,14 @@ func startCluster(ctx context.Context, o Options) (func() (verdict.Cluster, time
 	)
 	up := func() {
 		start := time.Now()
+		// Not while a check, of another terminal perhaps, is alone on the cluster:
+		// it may have stopped the API server on purpose.
+		unlock, lockErr := share(ctx, o.Cluster.Home, false)
+		if lockErr != nil {
+			err = lockErr
+			return
+		}
+		defer unlock()
 		if info, err = o.Cluster.Up(ctx); err != nil {
 			err = fmt.Errorf("start the cluster: %w", err)
 		}
@@ -310,6 +325,12 @@ func runAll(ctx context.Context, o Options, staged *answer.Staged, binary string
 			return
 		}
 		spec := o.Chapter.Check(c.Test)
+		if c.Lacks = o.Cluster.lacks(spec); len(c.Lacks) > 0 {
+			c.Status, c.Message = verdict.Skipped, cant(r.Cluster.Provider, c.Lacks)
+			places{o.Course, o.Chapter, staged}.explain(&c)
+			finish(i, c, nil)
+			return
+		}
 		unlock, err := share(ctx, o.Cluster.Home, spec.Serial)
 		if err != nil {
 			finish(i, c, err)
@@ -350,15 +371,24 @@ func runAll(ctx context.Context, o Options, staged *answer.Staged, binary string
 // one runs one check and decides.
 func one(ctx context.Context, o Options, staged *answer.Staged, binary string, c verdict.Check, spec *course.Check) (verdict.Check, error) {
 	limit := time.Duration(float64(checkTime+spec.Window) * o.Factor)
-	run, err := runProcess(ctx, processOptions{
-		Binary: binary, Dir: staged.Dir, Test: c.Test, Limit: limit,
-		Env: environment{Kubeconfig: o.Cluster.Kubeconfig, Home: o.Cluster.Home, Factor: o.Factor},
-	})
+	env := environment{Kubeconfig: o.Cluster.Kubeconfig, Home: o.Cluster.Home, Factor: o.Factor}
+	if len(spec.Needs) > 0 {
+		env.Control = o.Cluster.Control
+	}
+	run, err := runProcess(ctx, processOptions{Binary: binary, Dir: staged.Dir, Test: c.Test, Limit: limit, Env: env})
+	var broken error
+	if len(spec.Needs) > 0 {
+		broken = putBack(ctx, o) // whatever became of the check
+	}
 	if err != nil {
 		return c, err
 	}
 	p := places{o.Course, o.Chapter, staged}
 	decide(&c, run, p)
+	if broken != nil {
+		c.Status = verdict.Error
+		c.Message = fmt.Sprintf("the cluster could not be put back after this check, so this says nothing about your code: %v", broken)
+	}
 	if c.Status == verdict.Failed {
 		// Only now: a check that passed has shown itself that the API answers.
 		if err := probe(ctx, o); err != nil {

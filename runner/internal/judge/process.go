@@ -25,6 +25,7 @@ type processOptions struct {
 
 type environment struct {
 	Kubeconfig, Home string
+	Control          string // "" for a check without needs
 	Factor           float64
 }
 
@@ -151,6 +152,9 @@ func (e environment) list(env []string, private string) []string {
 		default:
 			kept = append(kept, v)
 		}
+	}
+	if e.Control != "" {
+		kept = append(kept, "LAB_CONTROL="+e.Control)
 	}
 	return append(kept,
 		"HOME="+filepath.Join(private, "home"),

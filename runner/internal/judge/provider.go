@@ -2,6 +2,7 @@ package judge
 
 import (
 	"context"
+	"io"
 
 	"github.com/controllings/controllings/runner/internal/cluster"
 	"github.com/controllings/controllings/runner/internal/verdict"
@@ -9,7 +10,7 @@ import (
 
 // On is the cluster of a provider, as the judge needs it.
 func On(p cluster.Provider, probe func(ctx context.Context, kubeconfig string) error, home string) Cluster {
-	return Cluster{
+	on := Cluster{
 		Kubeconfig: p.Kubeconfig(),
 		Home:       home,
 		Probe:      func(ctx context.Context) error { return probe(ctx, p.Kubeconfig()) },
@@ -23,4 +24,9 @@ func On(p cluster.Provider, probe func(ctx context.Context, kubeconfig string) e
 			return info, err
 		},
 	}
+	if c, ok := p.(cluster.Controller); ok {
+		on.Can, on.Control = c.Can(), c.ControlFile()
+		on.Restore = func(ctx context.Context) error { return c.Restore(ctx, io.Discard) }
+	}
+	return on
 }

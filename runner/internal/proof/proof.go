@@ -94,7 +94,7 @@ func Verify(ctx context.Context, o Options) (*Report, error) {
 		r.Chapters = append(r.Chapters, c)
 		r.OK = r.OK && c.OK
 		r.Mistakes += len(c.Mistakes)
-		r.Rejected += count(c.Mistakes)
+		r.Rejected += count(c.Mistakes) - untriedOf(c.Mistakes)
 		r.Alternatives += len(c.Alternatives)
 		r.Accepted += count(c.Alternatives)
 	}
@@ -105,6 +105,17 @@ func count(outcomes []Outcome) int {
 	n := 0
 	for _, o := range outcomes {
 		if o.OK {
+			n++
+		}
+	}
+	return n
+}
+
+// untriedOf counts the mistakes whose check can't be run on this cluster.
+func untriedOf(mistakes []Outcome) int {
+	n := 0
+	for _, o := range mistakes {
+		if o.OK && o.RejectedBy == "" {
 			n++
 		}
 	}
@@ -215,7 +226,7 @@ func begun(r *verdict.Result) string {
 		return why
 	}
 	for _, c := range r.Checks {
-		if c.Status != verdict.NotStarted {
+		if c.Status != verdict.NotStarted && !untried(c) {
 			return fmt.Sprintf("%s is %s: %s", c.Test, c.Status, oneLine(text(c)))
 		}
 	}
@@ -239,13 +250,17 @@ func wanting(r *verdict.Result) string {
 		return why
 	}
 	for _, c := range r.Checks {
-		// What this cluster can't do proves nothing, and refutes nothing.
-		if c.Status != verdict.Passed && c.Status != verdict.Skipped {
+		if c.Status != verdict.Passed && !untried(c) {
 			return fmt.Sprintf("%s is %s: %s", c.Test, c.Status, oneLine(text(c)))
 		}
 	}
 	return ""
 }
+
+// untried reports whether a check was skipped since it needs what this cluster
+// can't do: that proves nothing, and refutes nothing. A check that skips itself
+// though the cluster has all that it needs is not trusted.
+func untried(c verdict.Check) bool { return c.Status == verdict.Skipped && len(c.Lacks) > 0 }
 
 // rejection is what a check said about a mistake.
 type rejection struct {
@@ -300,6 +315,8 @@ func accepted(r *verdict.Result, p *answer.Patch) string {
 		return why
 	}
 	switch c := r.Checks[0]; {
+	case untried(c):
+		return ""
 	case c.Status == verdict.Passed:
 		return fmt.Sprintf("%s passed it", c.Test)
 	case c.Status != verdict.Failed:

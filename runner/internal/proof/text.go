@@ -43,7 +43,11 @@ func (r *Report) Text(w io.Writer, s report.Style) {
 			}
 		}
 		many("alternatives", "accepted", c.Alternatives)
-		many("mistakes", "rejected, each by its check in its words", c.Mistakes)
+		rejected := "rejected, each by its check in its words"
+		if n := untriedOf(c.Mistakes); n > 0 {
+			rejected = fmt.Sprintf("%s, or not to be tried on this cluster: %d", rejected, n)
+		}
+		many("mistakes", rejected, c.Mistakes)
 		for _, p := range c.Problems {
 			fmt.Fprintf(w, "  %s %s\n", mark(false), p)
 		}

@@ -116,6 +116,7 @@ func (t *Text) End(r *verdict.Result) {
 	}
 	if r.Status == verdict.Passed {
 		fmt.Fprintf(t.W, " %s\n", t.Style.Green(fmt.Sprintf("Chapter %d is done.", r.Number)))
+		t.explainSkipped(r, nil)
 		t.after()
 		t.explainAll(r)
 		return
@@ -140,6 +141,17 @@ func (t *Text) End(r *verdict.Result) {
 		t.explain(c)
 		if t.Verbose && strings.TrimSpace(c.Output) != "" {
 			t.line("output", c.Output)
+		}
+		t.explainSkipped(r, c)
+	}
+}
+
+// explainSkipped says why checks were not run, but for one that was explained:
+// nobody's code is wrong, but without the required ones the chapter isn't done.
+func (t *Text) explainSkipped(r *verdict.Result, but *verdict.Check) {
+	for i := range r.Checks {
+		if c := &r.Checks[i]; !t.All && c.Status == verdict.Skipped && c != but {
+			t.explain(c)
 		}
 	}
 }

@@ -64,6 +64,8 @@ type Check struct {
 	// SeeTitle and SeeAt are See resolved: the heading, and file:line.
 	SeeTitle string `json:"-"`
 	SeeAt    Place  `json:"-"`
+	// Lacks names what a skipped check needs and this cluster can't do.
+	Lacks []string `json:"-"`
 	// After lists the tests that have to pass first.
 	After []string `json:"-"`
 	// Output is what the check's process wrote, bounded; Printed, the last lines
