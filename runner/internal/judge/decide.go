@@ -26,6 +26,11 @@ func decide(c *verdict.Check, r *run, p places) {
 	}
 
 	switch {
+	case r.Gone:
+		c.Status = verdict.Failed
+		c.Expected = "the files of the check to be left alone"
+		c.Actual = "they were removed while the checks ran: does the code remove its own folder?"
+		c.Message = c.Actual
 	case seen[channel.NotStarted] != nil:
 		c.Status = verdict.NotStarted
 		m := seen[channel.NotStarted]
@@ -68,6 +73,11 @@ func decide(c *verdict.Check, r *run, p places) {
 		if c.Message == "" && c.Actual == "" {
 			c.Message = said(r.Output)
 		}
+	case r.Unknown:
+		c.Status = verdict.Failed
+		c.Expected = "the check to end by itself"
+		c.Actual = "its process was gone, and so was the one that watches over it: does the code kill other processes?"
+		c.Message = c.Actual
 	case r.Signal != 0:
 		c.Status = verdict.Failed
 		c.Message = fmt.Sprintf("its process was ended by a signal: %v", r.Signal)
@@ -177,7 +187,7 @@ func said(output string) string {
 			strings.HasPrefix(trimmed, "exit status") || strings.HasPrefix(trimmed, "testing: warning: no tests to run") {
 			continue
 		}
-		kept = append(kept, strings.TrimPrefix(line, "    "))
+		kept = append(kept, cutLine(strings.TrimPrefix(line, "    ")))
 		if len(kept) == 15 {
 			kept = append(kept, "…")
 			break
@@ -196,14 +206,21 @@ func printed(output string) string {
 			line == "PASS" || line == "FAIL" || strings.HasPrefix(line, "testing: warning: ") {
 			break
 		}
-		if r := []rune(line); len(r) > 200 {
-			line = string(r[:200]) + "…"
-		}
-		if lines = append(lines, line); len(lines) > 11 {
+		if lines = append(lines, cutLine(line)); len(lines) > 11 {
 			lines = append([]string{"…"}, lines[len(lines)-10:]...)
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// maxLine is how much of a line that a check printed is shown, in characters.
+const maxLine = 200
+
+func cutLine(line string) string {
+	if r := []rune(line); len(r) > maxLine {
+		return string(r[:maxLine]) + "…"
+	}
+	return line
 }
 
 func firstOf(texts ...string) string {

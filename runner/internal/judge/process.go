@@ -33,8 +33,10 @@ type environment struct {
 type run struct {
 	Messages []channel.Message
 	Flooded  bool // it sent more reports than are read
+	Gone     bool // the program to run was no longer there
 	Exit     int  // -1 when a signal ended it
 	Signal   syscall.Signal
+	Unknown  bool // nobody knows how it ended: what watched over it was killed
 	TimedOut bool // by the runner or by the test binary itself
 	Limit    time.Duration
 	Output   string
@@ -85,6 +87,10 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 	wire.Started()
 	theirs.Close()
 	if err != nil {
+		// It was there a moment ago: an answer may have removed its own folder.
+		if _, gone := os.Stat(o.Binary); errors.Is(gone, os.ErrNotExist) {
+			return &run{Gone: true, Exit: -1}, nil
+		}
 		return nil, fmt.Errorf("start check %s: %w", o.Test, err)
 	}
 	defer process.Close()
@@ -122,17 +128,19 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 	got := <-read
 	<-copied
 
-	exit, _ := process.Exit() // where nobody knows, its code is none that passes
+	exit, known := process.Exit() // where nobody knows, its code is none that passes
 	r := &run{
 		Messages: got.messages,
 		Flooded:  errors.Is(got.err, channel.ErrTooLong),
 		Exit:     exit.Code,
 		Signal:   exit.Signal,
+		Unknown:  !known,
 		Limit:    o.Limit,
 		Output:   output.String(),
 		Elapsed:  exit.Elapsed,
 	}
-	r.TimedOut = killed || strings.Contains(r.Output, "panic: test timed out after ")
+	// The test binary says so too, in a line that a flood of output may bury.
+	r.TimedOut = killed || exit.Elapsed >= o.Limit || strings.Contains(r.Output, "panic: test timed out after ")
 	return r, nil
 }
 
