@@ -453,18 +453,18 @@ func TestTheLeaderIsCutOff(t *testing.T) {
 	one.campaign()
 	<-one.leads
 	two.campaign()
-	h := b.Faults().Add(proxy.Rule{Match: proxy.Match{UserAgent: "one"}, Blackhole: true})
+	h := b.Faults().Add(proxy.Rule{Match: proxy.Match{Client: "one"}, Blackhole: true})
 	mark := b.Traffic().Mark()
 	<-one.stopped
 	<-two.leads
-	for _, r := range b.Traffic().Since(mark).Requests(proxy.Match{UserAgent: "one"}) {
-		assert.True(t, r.Fault, "%s", r)
+	for _, r := range b.Traffic().Since(mark).Requests(proxy.Match{Client: "one"}) {
+		assert.True(t, r.Fault && r.Status == 0, "%s", r)
 	}
 	h.Remove()
 	one.campaign()
 	b.Eventually(10*time.Second, Fail{Expected: "one to try again"}, func(context.Context) (bool, string) {
 		n := 0
-		for _, r := range b.Traffic().Since(mark).Requests(proxy.Match{UserAgent: "one"}) {
+		for _, r := range b.Traffic().Since(mark).Requests(proxy.Match{Client: "one"}) {
 			if r.Status == http.StatusOK {
 				n++
 			}
@@ -484,8 +484,7 @@ type candidate struct {
 
 func (b *Bed) elect(t *testing.T, name string) *candidate {
 	t.Helper()
-	config := b.Config()
-	config.UserAgent = name
+	config := b.Client(name).Config()
 	config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil } // keeps client-go from sharing connections
 	client, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)

@@ -89,11 +89,11 @@ type Rule struct {
 	// dark reaches the API server, not even later. It is dark as a whole, see
 	// Drop.
 	//
-	// Without Times, After and AfterEvents it cuts a client off: dark are all
-	// connections on which a matching request has ever come, and each on which
-	// one comes. With Times: 1 it is one half-open connection, and a new one
-	// works. (A connection's first request is answered by darkness, not by a
-	// failing dial: who calls is only known by then.)
+	// Without Times, After and AfterEvents it cuts a client off, such as one
+	// process of two (Match.Client): dark are all connections on which a matching
+	// request has ever come, and each on which one comes. With Times: 1 it is one
+	// half-open connection, and a new one works. (A new connection goes dark with
+	// its first request, not while it is made: who calls is only known by then.)
 	//
 	// Handle.Remove heals it: what is dark is closed, as by a router that has
 	// forgotten it, and clients connect anew.
