@@ -70,7 +70,8 @@ func (b *Bed) Control() *Control {
 }
 
 // Stop ends a component, and it stays down until it is started. While the API
-// server is down its port refuses connections. Stopping what is down is no error.
+// server is down its port refuses connections; learner's code, which comes through
+// the bed's proxy, gets 503 ServiceUnavailable. Stopping what is down is no error.
 func (c *Control) Stop(ctx context.Context, component string) {
 	c.b.t.Helper()
 	// Noted before: another goroutine of the check may ask for a sign of life.
@@ -79,7 +80,9 @@ func (c *Control) Stop(ctx context.Context, component string) {
 }
 
 // Start starts a component and waits until it serves: the API server is ready,
-// at the same port as before. Starting what runs is no error.
+// at the same port as before. The cluster's own controllers, as all its clients,
+// come back when they next try, which may take as long as it was away. Starting
+// what runs is no error.
 func (c *Control) Start(ctx context.Context, component string) {
 	c.b.t.Helper()
 	c.component(ctx, component, "start")

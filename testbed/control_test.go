@@ -103,7 +103,7 @@ func TestControl(t *testing.T) {
 		{part: "controls, and panics", event: channel.Failed, says: "panic: learner", calls: []string{stop, restore}},
 		{part: "controls in vain", event: channel.Error, fail: true, says: "restart etcd: etcd is stopped (start it first)",
 			calls: []string{"POST /v1/components/etcd/restart", restore}},
-		{part: "stops the API server and waits in vain", event: channel.Failed, says: "after 100ms: ready all the same",
+		{part: "stops the API server and waits in vain", event: channel.Failed, says: "ready all the same",
 			calls: []string{stop, "GET /v1/components", restore}},
 		{part: "stops the API server and stays", event: channel.Passed,
 			calls: []string{stop, "GET /v1/components", "GET /v1/components", restore}},

@@ -164,8 +164,11 @@ func TestPart(t *testing.T) {
 func play(t *testing.T, part string, env ...string) ([]channel.Message, string, int) {
 	t.Helper()
 	timeout := "2m"
-	if part == "never ends" {
+	switch part {
+	case "never ends":
 		timeout = Scale(5 * time.Second).String()
+	case "restarts the API server":
+		timeout = Scale(5 * time.Minute).String()
 	}
 	c := exec.Command(os.Args[0], "-test.run=^TestPart$", "-test.count=1", "-test.timeout="+timeout)
 	c.Dir = filepath.Join("testdata", "chapter")

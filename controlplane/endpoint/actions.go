@@ -33,9 +33,9 @@ type Actions interface {
 	// RemoveNodes removes the nodes that somebody added, with "" those of all,
 	// and returns their names when they are gone.
 	RemoveNodes(ctx context.Context, by string) ([]string, error)
-	// Restore starts what is stopped or has failed and removes the nodes that
-	// checks added. It returns what it did, a line each, when the API server is
-	// ready.
+	// Restore starts what is stopped or has failed, removes the nodes that checks
+	// added, and rouses who waits before asking the API server again. It returns
+	// what it did, a line each, when the API server is ready.
 	Restore(ctx context.Context) ([]string, error)
 }
 

@@ -16,7 +16,19 @@ import (
 
 // actions is what the supervisor lets others do to the control plane. It is
 // offered once everything has come up.
-type actions struct{ s *supervisor }
+type actions struct {
+	s *supervisor
+
+	// For how long the API server did not serve, since Restore last looked, and
+	// from when on it doesn't now, or zero. Only one action is done at a time.
+	away  time.Duration
+	since time.Time
+}
+
+// awayLong is an absence of the API server after which its clients are slow to
+// come back: they wait longer and longer between their tries, up to half a
+// minute.
+const awayLong = 3 * time.Second
 
 const (
 	etcdName      = "etcd"
@@ -90,6 +102,21 @@ func (c *actions) Restore(ctx context.Context) ([]string, error) {
 		}
 		did = append(did, "started "+st.Name)
 	}
+	if err := c.serves(ctx, apiServerName); err != nil {
+		return did, err
+	}
+	if c.away > awayLong {
+		// What comes next counts on them.
+		clients := component.Names()[2:]
+		c.s.group.Stop(grace, clients...)
+		for _, name := range clients {
+			if err := c.resume(name); err != nil {
+				return did, err
+			}
+		}
+		did = append(did, "restarted "+strings.Join(clients, ", ")+", which were waiting to try again")
+	}
+	c.away = 0
 	for _, st := range c.s.group.Status() {
 		if err := c.serves(ctx, st.Name); err != nil {
 			return did, err
@@ -106,6 +133,9 @@ func (c *actions) end(name string) {
 	patience := grace
 	if name == etcdName {
 		patience = etcdGrace
+	}
+	if c.since.IsZero() && (name == etcdName || name == apiServerName) {
+		c.since = time.Now()
 	}
 	c.s.group.Stop(patience, name)
 }
@@ -148,8 +178,14 @@ func (c *actions) serves(ctx context.Context, name string) error {
 				up = up && !down(st.State)
 			}
 		}
-		if up && (name == etcdName || name == apiServerName) {
-			return c.s.api.ready(ctx)
+		if !up || (name != etcdName && name != apiServerName) {
+			return nil
+		}
+		if err := c.s.api.ready(ctx); err != nil {
+			return err
+		}
+		if !c.since.IsZero() {
+			c.away, c.since = c.away+time.Since(c.since), time.Time{}
 		}
 		return nil
 	})

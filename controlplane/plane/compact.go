@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -35,23 +36,35 @@ func (c *actions) Compact(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("compact etcd: %w", err)
 	}
-	old := "?limit=1&resourceVersionMatch=Exact&resourceVersion=" + url.QueryEscape(list.Metadata.ResourceVersion)
 	for _, path := range paths {
 		err := c.until(ctx, "the API server to forget", func(ctx context.Context) error {
-			status, err := c.s.api.do(ctx, http.MethodGet, path+old, nil)
-			switch status {
-			case http.StatusGone, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusBadRequest:
-				return nil // forgotten; or it has no past: a type that is gone, or no list in etcd
-			case http.StatusOK:
-				return fmt.Errorf("GET %s%s is still answered", path, old)
-			}
-			return err
+			return c.s.api.forgotten(ctx, path, list.Metadata.ResourceVersion)
 		})
 		if err != nil {
 			return 0, err
 		}
 	}
 	return left, nil
+}
+
+// forgotten returns nil if a list at an old revision gets 410 Expired, or if
+// there is no such thing for this type of object.
+func (a *api) forgotten(ctx context.Context, path, revision string) error {
+	path += "?limit=1&resourceVersionMatch=Exact&resourceVersion=" + url.QueryEscape(revision)
+	status, answer, err := a.send(ctx, http.MethodGet, path, "", nil)
+	switch status {
+	case http.StatusGone, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusBadRequest:
+		return nil
+	case http.StatusOK:
+		var list struct {
+			Metadata struct{ ResourceVersion string }
+		}
+		if json.Unmarshal(answer, &list) == nil && list.Metadata.ResourceVersion != revision {
+			return nil // it is not kept in etcd (componentstatuses), and shows what is now
+		}
+		return fmt.Errorf("GET %s is still answered", path)
+	}
+	return err
 }
 
 // listable returns the paths of all types of objects that can be listed.

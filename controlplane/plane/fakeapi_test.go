@@ -51,10 +51,12 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	case err == nil || serves != nil:
 		w.WriteHeader(http.StatusInternalServerError)
 	case r.URL.Path == "/api":
-		fmt.Fprint(w, `{"items":[{"metadata":{},"versions":[{"version":"v1","resources":[{"resource":"nodes","verbs":["get","list"]},{"resource":"bindings","verbs":["create"]}]}]}]}`)
+		fmt.Fprint(w, `{"items":[{"metadata":{},"versions":[{"version":"v1","resources":[{"resource":"nodes","verbs":["get","list"]},{"resource":"bindings","verbs":["create"]},{"resource":"componentstatuses","verbs":["list"]}]}]}]}`)
 	case r.URL.Path == "/apis":
 		fmt.Fprint(w, `{"items":[{"metadata":{"name":"apps"},"versions":[{"version":"v1","freshness":"Current","resources":[{"resource":"deployments","verbs":["list"]}]}]},`+
 			`{"metadata":{"name":"gone"},"versions":[{"version":"v1","freshness":"Stale","resources":[{"resource":"things","verbs":["list"]}]}]}]}`)
+	case r.URL.Path == "/api/v1/componentstatuses":
+		fmt.Fprint(w, `{"metadata":{},"items":[{}]}`) // whatever it is asked for
 	case r.URL.Query().Get("resourceVersion") == "77":
 		old(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == "/api/v1/nodes":
@@ -105,7 +107,7 @@ func old(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	fmt.Fprint(w, "{}")
+	fmt.Fprint(w, `{"metadata":{"resourceVersion":"77"}}`)
 }
 
 // fakeCompact stands for etcd's.

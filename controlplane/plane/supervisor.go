@@ -136,7 +136,7 @@ func (s *supervisor) run(ctx context.Context) (err error) {
 	if err := s.start(timed); err != nil {
 		return err
 	}
-	control, err := endpoint.Serve(s.dir.ControlFile(), &actions{s}, endpoint.Options{Timeout: s.o.Timeout})
+	control, err := endpoint.Serve(s.dir.ControlFile(), &actions{s: s}, endpoint.Options{Timeout: s.o.Timeout})
 	if err != nil {
 		s.stop()
 		return err
