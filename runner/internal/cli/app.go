@@ -134,7 +134,7 @@ Environment:
 	})
 	root.AddCommand(a.runCommand(), a.solutionCommand(), a.resetCommand(), a.listCommand(),
 		a.hintCommand(), a.progressCommand(), a.gradeCommand(),
-		a.clusterCommand(), a.verifyCommand(), a.flakeCommand(), a.authorCommand())
+		a.clusterCommand(), a.doctorCommand(), a.verifyCommand(), a.flakeCommand(), a.authorCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true
 	}
