@@ -238,22 +238,22 @@ func (c *theirs) dump() (s state, versions map[kind]string) {
 	return s, versions
 }
 
-// settled waits until two dumps in a row are equal: a new cluster is still busy
-// for a while.
+// settled waits until nothing has changed for some seconds: a new cluster is
+// still busy for a while.
 func (c *theirs) settled() (state, map[kind]string) {
 	c.t.Helper()
 	var last state
 	var versions map[kind]string
-	quiet := 0
+	since := time.Now()
 	eventually(c.t, time.Minute, func() string {
 		now, at := c.dump()
 		changed := differences(last, now)
 		last, versions = now, at
 		if changed != "" {
-			quiet = 0
+			since = time.Now()
 			return changed
 		}
-		if quiet++; quiet < 20 { // some seconds
+		if time.Since(since) < 3*time.Second {
 			return "only just settled"
 		}
 		return ""
@@ -388,7 +388,7 @@ func allowed(e change, ours map[string]bool) string {
 		if ours[namespace] {
 			return ""
 		}
-	case e.kind.name == "namespaces" && strings.HasPrefix(name, "bed-") && labelled,
+	case e.kind.name == "namespaces" && (strings.HasPrefix(name, "bed-") || strings.HasPrefix(name, "shared-")) && labelled,
 		strings.HasPrefix(e.kind.name, "clusterrole") && strings.HasPrefix(name, "bed-") && labelled,
 		e.kind.name == "customresourcedefinitions.apiextensions.k8s.io" && strings.HasSuffix(name, ".example.com") && labelled,
 		e.kind.name == "nodes" && e.what == "MODIFIED": // compared as all else is

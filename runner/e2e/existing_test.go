@@ -100,7 +100,8 @@ func (c *theirs) crd(name string, labels obj) {
 	})
 }
 
-// files lists what is under a folder, with sizes and times.
+// files lists what is under a folder, with sizes and times, but for the go
+// command's own count of how it is used.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
@@ -109,7 +110,7 @@ func files(t *testing.T, dir string) []string {
 			return err
 		}
 		info, err := d.Info()
-		if err == nil && !d.IsDir() {
+		if err == nil && !d.IsDir() && !strings.Contains(path, "/go/telemetry/") {
 			all = append(all, fmt.Sprint(path, info.Size(), info.ModTime(), info.Mode()))
 		}
 		return err
@@ -199,7 +200,7 @@ users:
 			"impersonate groups", "kind: ClusterRole")
 		require.NotContains(t, r.stderr, viewer)
 		p.set("LAB_CONTEXT", "expired")
-		want(t, p.lab(2, "cluster", "up").stderr, "Unauthorized", "log in again")
+		want(t, p.lab(2, "cluster", "up").stderr, `context "expired" at https://`, "log in again")
 		require.NotZero(t, w.came.Load(), "a connection that was made was not counted")
 		_, err := os.Stat(kubeconfig)
 		require.ErrorIs(t, err, fs.ErrNotExist)
@@ -276,7 +277,7 @@ users:
 		if e.kind.name == "pods" && e.what == "ADDED" {
 			pods++
 		}
-		if wrong := allowed(e, ours); wrong != "" && !strings.Contains(wrong, "gadgets.shop.example.com shop/g") {
+		if wrong := allowed(e, ours); wrong != "" {
 			t.Errorf("not the course's: %s", wrong)
 		}
 	}
