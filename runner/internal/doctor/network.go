@@ -62,13 +62,9 @@ func httpProxy(context.Context, Options) Finding {
 			return failed("export "+name+"=http://HOST:PORT, or unset it", "%s=%s is no address of a proxy", name, value)
 		}
 	}
-	for _, address := range []string{"https://127.0.0.1:6443", "http://localhost:8080"} {
-		r, err := http.NewRequest(http.MethodGet, address, nil)
-		if err != nil {
-			return failed("", "%v", err)
-		}
-		if to, err := http.ProxyFromEnvironment(r); err != nil || to != nil {
-			return failed("export NO_PROXY=127.0.0.1,localhost", "%s would take the course's own traffic on %s", vars, address)
+	for _, own := range []url.URL{{Scheme: "https", Host: "127.0.0.1:6443"}, {Scheme: "http", Host: "localhost:8080"}} {
+		if to, err := http.ProxyFromEnvironment(&http.Request{URL: &own}); err != nil || to != nil {
+			return failed("export NO_PROXY=127.0.0.1,localhost", "%s would take the course's own traffic to %s", vars, own.Host)
 		}
 	}
 	direct := strings.Split(os.Getenv("NO_PROXY")+","+os.Getenv("no_proxy"), ",")
