@@ -34,10 +34,12 @@ cluster-down: lab ## stop it
 	@exec bin/lab cluster down
 cluster-status: lab ## what runs, and how it is
 	@exec bin/lab cluster status
+doctor: lab ## see whether this machine has what the course needs
+	@exec bin/lab doctor
 lab: ## build bin/lab, the command behind these targets
 	@$(NEED_GO); $(FIRST); $(LAB)
 clean: lab ## stop the cluster, remove what was built; your kept work stays
-	@bin/lab cluster down && rm -rf bin "$${LAB_HOME:-.lab}/clusters" "$${LAB_HOME:-.lab}/stage" "$${LAB_HOME:-.lab}/kubeconfig"
+	@bin/lab cluster down && { [ ! -d "$${LAB_HOME:-.lab}/clusters/existing" ] || CLUSTER=existing bin/lab cluster down; } && rm -rf bin "$${LAB_HOME:-.lab}/clusters" "$${LAB_HOME:-.lab}/stage" "$${LAB_HOME:-.lab}/kubeconfig"
 
 ## To change the course
 test: lab ## the tests of every module, and the proof of every chapter
@@ -53,4 +55,4 @@ verify: lab ## all of scripts/verify: lint, versions, stubs, lessons, cross-buil
 update: lab ## all of scripts/update: writes what is generated
 	@exec scripts/tools/run update all
 
-.PHONY: help list cluster-up cluster-down cluster-status lab clean test flake verify update
+.PHONY: help list cluster-up cluster-down cluster-status doctor lab clean test flake verify update

@@ -27,6 +27,7 @@ type Bed struct {
 	transport http.RoundTripper // admin's
 	clients   *kubernetes.Clientset
 	namespace string
+	home      string // see ours.Home
 	proxy     *proxy.Proxy
 
 	background sync.WaitGroup     // heartbeat, collection of stale beds
@@ -59,6 +60,9 @@ func New(t testing.TB) *Bed {
 	controlFile() // both are read before the environment is set aside
 	admin, err := clusterConfig()
 	if err != nil {
+		b.giveUp(err)
+	}
+	if b.home, err = clusterHome(); err != nil {
 		b.giveUp(err)
 	}
 	if err := setAside(t); err != nil {

@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"sync"
 
+	_ "k8s.io/client-go/plugin/pkg/client/auth/oidc" // a login that a kubeconfig may name
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/controllings/controllings/testbed/internal/ours"
 )
 
 // noCluster is the first line of a check that finds no cluster.
@@ -36,10 +39,21 @@ var clusterConfig = sync.OnceValues(func() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the cluster's kubeconfig %s: %w", path, err)
 	}
+	c.AuthConfigPersister = nil // it would write into the user's own kubeconfig
 	c.QPS = -1
 	c.UserAgent = "testbed"
 	c.WarningHandler = rest.NoWarnings{} // those of the learner's own client are for the learner
 	return c, nil
+})
+
+// clusterHome names the lab's home, the folder of the admin's kubeconfig. It is
+// read once, as clusterConfig is.
+var clusterHome = sync.OnceValues(func() (string, error) {
+	path, err := findKubeconfig()
+	if err != nil {
+		return "", err
+	}
+	return ours.Home(filepath.Dir(path))
 })
 
 // findKubeconfig returns the path of the admin's kubeconfig: $LAB_KUBECONFIG, or

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
+
+	"github.com/controllings/controllings/testbed/internal/ours"
 )
 
 const (
@@ -22,14 +26,16 @@ const (
 	// crdHash tells which text a CustomResourceDefinition on the cluster was made
 	// from, so that one request shows that nothing is to be done.
 	crdHash = "testbed.example.com/hash"
+
+	fieldManager = "testbed"
 )
 
-var crdResource = schema.GroupVersionResource{
-	Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
-}
+var crdResource = ours.CRDs
 
 // installCRDs puts the chapter's own types on the cluster where they are absent or
 // different, and waits until they are served. They stay: other beds use them too.
+// A type of that name that the course did not make is left alone, and the check
+// ends with an error.
 func (b *Bed) installCRDs(ctx context.Context) error {
 	files, err := filepath.Glob(crdFiles)
 	if err != nil || len(files) == 0 {
@@ -63,28 +69,64 @@ func installCRD(ctx context.Context, client dynamic.Interface, file string) erro
 	if want.GroupVersionKind() != crdResource.GroupVersion().WithKind("CustomResourceDefinition") {
 		return fmt.Errorf("%s is no CustomResourceDefinition", want.GroupVersionKind())
 	}
+	if !ours.CRDName(want.GetName()) {
+		return fmt.Errorf("%s is not in %s, where the course's own types are", want.GetName(), "*"+ours.GroupSuffix)
+	}
 	sum := sha256.Sum256(text)
 	hash := hex.EncodeToString(sum[:8])
+	want.SetLabels(with(want.GetLabels(), ownerLabel, ownerValue))
+	want.SetAnnotations(with(want.GetAnnotations(), crdHash, hash))
 
 	crds := client.Resource(crdResource)
-	have, err := crds.Get(ctx, want.GetName(), metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return err
-	}
-	if err != nil || have.GetAnnotations()[crdHash] != hash {
-		annotations := want.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[crdHash] = hash
-		want.SetAnnotations(annotations)
-		// Two checks may do so at once: the same apply twice is one.
-		have, err = crds.Apply(ctx, want.GetName(), want, metav1.ApplyOptions{FieldManager: "testbed", Force: true})
-		if err != nil {
+	have, err := placeCRD(ctx, crds, want, hash)
+	for pause := 5 * time.Millisecond; apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err); pause = min(2*pause, 200*time.Millisecond) {
+		// Another check was quicker, or the old one is on its way out.
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+			have, err = placeCRD(ctx, crds, want, hash)
+		case <-ctx.Done():
+			timer.Stop()
 			return err
 		}
 	}
+	if err != nil {
+		return err
+	}
 	return waitServed(ctx, client, have)
+}
+
+// placeCRD makes or replaces the type, if need be. What it replaces is what it
+// has looked at, never somebody else's: by the resourceVersion a change in between
+// becomes a conflict.
+func placeCRD(ctx context.Context, crds dynamic.ResourceInterface, want *unstructured.Unstructured, hash string) (*unstructured.Unstructured, error) {
+	have, err := crds.Get(ctx, want.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return crds.Create(ctx, want, metav1.CreateOptions{FieldManager: fieldManager})
+	case err != nil:
+		return nil, err
+	case !ours.Labelled(have):
+		return nil, fmt.Errorf("there is a type %s on the cluster that the course did not make, so it stays as it is: delete it (kubectl delete crd %[1]s) if nobody needs it, or use another cluster", want.GetName())
+	case have.GetDeletionTimestamp() != nil:
+		return nil, apierrors.NewConflict(crdResource.GroupResource(), want.GetName(), errors.New("it is being deleted"))
+	case have.GetAnnotations()[crdHash] == hash:
+		return have, nil
+	}
+	next := want.DeepCopy()
+	next.SetResourceVersion(have.GetResourceVersion())
+	next.SetFinalizers(have.GetFinalizers())
+	return crds.Update(ctx, next, metav1.UpdateOptions{FieldManager: fieldManager})
+}
+
+// with returns a copy of a map with one more entry.
+func with(m map[string]string, key, value string) map[string]string {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
 }
 
 // waitServed waits until objects of the type can be listed.

@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/controllings/controllings/testbed/proxy"
 )
@@ -72,47 +69,6 @@ func TestScale(t *testing.T) {
 	} {
 		t.Setenv("LAB_TIME_FACTOR", factor)
 		assert.Equal(t, want, Scale(time.Second), "LAB_TIME_FACTOR=%s", factor)
-	}
-}
-
-func TestIsStale(t *testing.T) {
-	now := time.Now()
-	bed := func(change func(*corev1.Namespace)) *corev1.Namespace {
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: "bed-abcde", Labels: map[string]string{ownerLabel: ownerValue},
-			CreationTimestamp: metav1.NewTime(now.Add(-time.Hour)),
-			Annotations:       map[string]string{heartbeatAnnotation: now.Add(-time.Hour).UTC().Format(time.RFC3339)},
-		}}
-		change(ns)
-		return ns
-	}
-	for name, tc := range map[string]struct {
-		change func(*corev1.Namespace)
-		want   bool
-	}{
-		"an old heartbeat":         {func(*corev1.Namespace) {}, true},
-		"a new heartbeat":          {func(ns *corev1.Namespace) { ns.Annotations[heartbeatAnnotation] = now.UTC().Format(time.RFC3339) }, false},
-		"none, an old namespace":   {func(ns *corev1.Namespace) { ns.Annotations = nil }, true},
-		"none, a new namespace":    {func(ns *corev1.Namespace) { ns.Annotations, ns.CreationTimestamp = nil, metav1.NewTime(now) }, false},
-		"not ours":                 {func(ns *corev1.Namespace) { ns.Labels = nil }, false},
-		"another's":                {func(ns *corev1.Namespace) { ns.Labels[ownerLabel] = "helm" }, false},
-		"another name":             {func(ns *corev1.Namespace) { ns.Name = "default" }, false},
-		"being deleted just now":   {func(ns *corev1.Namespace) { ns.DeletionTimestamp = &metav1.Time{Time: now} }, false},
-		"being deleted for long":   {func(ns *corev1.Namespace) { ns.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Hour)} }, true},
-		"a heartbeat to come":      {func(ns *corev1.Namespace) { ns.Annotations[heartbeatAnnotation] = "2999-01-01T00:00:00Z" }, false},
-		"a heartbeat of no format": {func(ns *corev1.Namespace) { ns.Annotations[heartbeatAnnotation] = "x" }, true},
-	} {
-		assert.Equal(t, tc.want, isStale(bed(tc.change), now), name)
-	}
-}
-
-func TestBuiltInFinalizers(t *testing.T) {
-	for f, want := range map[string]bool{
-		"foregroundDeletion": true, "orphan": true, "kubernetes.io/pvc-protection": true,
-		"batch.kubernetes.io/job-tracking": true, "example.com/cleanup": false, "cleanup": false,
-		"notkubernetes.io/x": false,
-	} {
-		assert.Equal(t, want, builtIn(f), f)
 	}
 }
 

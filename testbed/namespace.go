@@ -2,39 +2,35 @@ package testbed
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/client-go/metadata"
+
+	"github.com/controllings/controllings/testbed/internal/ours"
 )
 
 // How a bed's namespace is known. Whatever lacks the label is never touched.
 const (
-	ownerLabel          = "app.kubernetes.io/managed-by"
-	ownerValue          = "controllings-testbed"
-	heartbeatAnnotation = "testbed.example.com/heartbeat" // RFC 3339, by the clock of the check's machine
-	checkAnnotation     = "testbed.example.com/check"     // the test's name
-	namespacePrefix     = "bed-"
-
-	heartbeatPeriod = 30 * time.Second
+	ownerLabel          = ours.Label
+	ownerValue          = ours.Value
+	heartbeatAnnotation = ours.HeartbeatAnnotation
+	checkAnnotation     = "testbed.example.com/check" // the test's name
 )
 
 func (b *Bed) createNamespace(ctx context.Context) (*corev1.Namespace, error) {
 	for try := 0; ; try++ {
 		ns, err := b.clients.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name:   namespacePrefix + rand.String(5),
+			Name:   ours.NamespacePrefix + rand.String(5),
 			Labels: map[string]string{ownerLabel: ownerValue},
 			Annotations: map[string]string{
 				heartbeatAnnotation: now(),
+				ours.HomeAnnotation: b.home,
 				checkAnnotation:     b.t.Name(),
 			},
 		}}, metav1.CreateOptions{})
@@ -57,7 +53,7 @@ func (b *Bed) getNamespace(ctx context.Context) (*corev1.Namespace, error) {
 // keepAlive renews the heartbeat while the bed is in use. A renewal that fails is
 // made up for by the next: only several minutes without one mark a bed as stale.
 func (b *Bed) keepAlive(ctx context.Context) {
-	ticker := time.NewTicker(heartbeatPeriod)
+	ticker := time.NewTicker(ours.HeartbeatPeriod)
 	defer ticker.Stop()
 	for {
 		select {
@@ -76,72 +72,13 @@ func (b *Bed) beat(ctx context.Context) error {
 func now() string { return time.Now().UTC().Format(time.RFC3339) }
 
 // removeNamespace deletes the bed's namespace without waiting for it to be gone.
-// A finalizer whose controller was the learner's code would hold it for ever, so
-// finalizers are taken off whatever was written in it.
+// Finalizers are taken off whatever was written in it.
 func (b *Bed) removeNamespace(ctx context.Context, written []resource) error {
-	return removeNamespace(ctx, b, b.namespace, written)
-}
-
-func removeNamespace(ctx context.Context, b *Bed, name string, resources []resource) error {
-	background := metav1.DeletePropagationBackground
-	err := b.clients.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return err
-	}
-	if len(resources) == 0 {
-		return nil
-	}
-	objects, err := metadata.NewForConfig(b.admin)
-	if err != nil {
-		return err
-	}
-	var jobs []func() error
-	for _, r := range resources {
-		if r.namespace != "" && r.namespace != name {
-			continue
-		}
-		jobs = append(jobs, func() error { return removeFinalizers(ctx, objects, r.GroupVersionResource, name) })
-	}
-	return together(jobs...)
-}
-
-func removeFinalizers(ctx context.Context, objects metadata.Interface, gvr schema.GroupVersionResource, namespace string) error {
-	client := objects.Resource(gvr).Namespace(namespace)
-	list, err := client.List(ctx, metav1.ListOptions{})
-	if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
-		return nil // the type is gone, or is one that can't be listed, such as a review
-	}
-	if err != nil {
-		return fmt.Errorf("list %s: %w", gvr.Resource, err)
-	}
-	for _, o := range list.Items {
-		keep := []string{}
-		for _, f := range o.Finalizers {
-			if builtIn(f) {
-				keep = append(keep, f)
-			}
-		}
-		if len(keep) == len(o.Finalizers) {
-			continue
-		}
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": keep}})
-		if err != nil {
-			return err
-		}
-		_, err = client.Patch(ctx, o.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("remove the finalizers of %s %s: %w", gvr.Resource, o.Name, err)
+	var types []schema.GroupVersionResource
+	for _, r := range written {
+		if r.namespace == b.namespace {
+			types = append(types, r.GroupVersionResource)
 		}
 	}
-	return nil
-}
-
-// builtIn reports whether a finalizer is one of Kubernetes' own, which its
-// controllers remove themselves.
-func builtIn(finalizer string) bool {
-	domain, _, qualified := strings.Cut(finalizer, "/")
-	if !qualified {
-		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
-	}
-	return domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")
+	return ours.RemoveNamespace(ctx, b.admin, b.clients, b.namespace, types)
 }

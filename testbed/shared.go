@@ -15,15 +15,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/controllings/controllings/testbed/internal/ours"
 )
 
 const (
-	sharedPrefix    = "shared-"
 	readyAnnotation = "testbed.example.com/ready" // all objects were there once
 	sharedReader    = "reader"
-
-	// sharedStale is how long a shared namespace is kept after its last use.
-	sharedStale = 24 * time.Hour
 )
 
 // Shared returns a namespace that holds the given objects, and that the learner's
@@ -51,7 +49,7 @@ func (b *Bed) shared(ctx context.Context, name string, objects []Object) (string
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	namespace := sharedPrefix + name + "-" + hex.EncodeToString(sum[:])[:8]
+	namespace := ours.SharedPrefix + name + "-" + hex.EncodeToString(sum[:])[:8]
 	rules, err := readOnly(objects)
 	if err != nil {
 		return "", err

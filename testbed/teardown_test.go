@@ -2,6 +2,8 @@ package testbed
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
+
+	"github.com/controllings/controllings/testbed/internal/ours"
 )
 
 // gone waits until the namespace is.
@@ -43,7 +48,7 @@ func TestABedLeavesNothing(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, ownerValue, ns.Labels[ownerLabel])
 		assert.Equal(t, t.Name(), ns.Annotations[checkAnnotation])
-		assert.False(t, isStale(ns, time.Now()))
+		assert.False(t, ours.Stale(ns, time.Now()))
 
 		maps := b.Clientset().CoreV1().ConfigMaps(namespace)
 		_, err = maps.Create(b.Context(), withFinalizer("by-the-learner"), metav1.CreateOptions{})
@@ -74,8 +79,8 @@ func TestStaleBedsAreCollected(t *testing.T) {
 	b := newBed(t)
 	ctx, namespaces := b.Context(), b.Admin().CoreV1().Namespaces()
 	old := map[string]string{heartbeatAnnotation: time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)}
-	ours := map[string]string{ownerLabel: ownerValue}
-	stale, err := namespaces.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bed-stale-", Labels: ours, Annotations: old}}, metav1.CreateOptions{})
+	labels := map[string]string{ownerLabel: ownerValue}
+	stale, err := namespaces.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bed-stale-", Labels: labels, Annotations: old}}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	_, err = b.Admin().CoreV1().ConfigMaps(stale.Name).Create(ctx, withFinalizer("held"), metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -101,7 +106,7 @@ func TestHeartbeat(t *testing.T) {
 	require.NoError(t, b.beat(b.Context()))
 	ns, err := b.getNamespace(b.Context())
 	require.NoError(t, err)
-	assert.False(t, isStale(ns, time.Now()))
+	assert.False(t, ours.Stale(ns, time.Now()))
 }
 
 func TestClusterRole(t *testing.T) {
@@ -157,6 +162,33 @@ func TestCustomResources(t *testing.T) {
 	}
 }
 
+func TestATypeOfSomebodyElseIsLeftAlone(t *testing.T) {
+	b := newBed(t)
+	crds := dynamic.NewForConfigOrDie(b.AdminConfig()).Resource(crdResource)
+	text, err := os.ReadFile("../foreign/config/crd/gadgets.yaml")
+	require.NoError(t, err)
+	gadgets := &unstructured.Unstructured{}
+	require.NoError(t, yaml.Unmarshal(text, &gadgets.Object))
+	theirs, err := crds.Create(b.Context(), gadgets, metav1.CreateOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = crds.Delete(context.Background(), theirs.GetName(), metav1.DeleteOptions{}) })
+
+	t.Chdir("../foreign")
+	err = b.installCRDs(b.Context())
+	require.ErrorContains(t, err, "a type gadgets.testbed.example.com on the cluster that the course did not make")
+	after, err := crds.Get(b.Context(), theirs.GetName(), metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, after.GetAnnotations()[crdHash])
+	assert.Equal(t, theirs.GetGeneration(), after.GetGeneration())
+	assert.Equal(t, theirs.GetUID(), after.GetUID())
+}
+
+func TestATypeOutsideTheCoursesGroupsIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "crd.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: gadgets.example.org}\n"), 0o600))
+	require.ErrorContains(t, installCRD(t.Context(), nil, file), "gadgets.example.org is not in *.example.com")
+}
+
 // waitAllowed believes one rule for the whole of a role.
 func TestRightsAreInForceAtOnce(t *testing.T) {
 	t.Chdir("testdata/chapter")
@@ -171,7 +203,7 @@ func TestRightsAreInForceAtOnce(t *testing.T) {
 
 func TestNamespacedResources(t *testing.T) {
 	b := newBed(t)
-	all, err := b.namespacedResources(b.Context())
+	all, err := ours.Namespaced(b.clients.Discovery())
 	require.NoError(t, err)
 	var names []string
 	for _, r := range all {

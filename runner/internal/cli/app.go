@@ -106,7 +106,9 @@ Results go to stdout, progress to stderr. Exit codes: 0 all required checks
 passed, 1 some did not, 2 the course or the machine is at fault, 130 Ctrl-C.
 
 Environment:
-  CLUSTER          which cluster (default: embedded)
+  CLUSTER          which cluster: embedded (default) or existing
+  LAB_CONTEXT      with CLUSTER=existing: the context, of the kubeconfig that
+                   LAB_EXISTING_KUBECONFIG (or KUBECONFIG) names
   LAB_HOME         what lab keeps (default: .lab in the course's folder)
   LAB_ROOT         the course's folder (default: found from where you are)
   LAB_TIME_FACTOR  stretches every time limit (default: 1)
@@ -132,7 +134,7 @@ Environment:
 	})
 	root.AddCommand(a.runCommand(), a.solutionCommand(), a.resetCommand(), a.listCommand(),
 		a.hintCommand(), a.progressCommand(), a.gradeCommand(),
-		a.clusterCommand(), a.verifyCommand(), a.flakeCommand(), a.authorCommand())
+		a.clusterCommand(), a.doctorCommand(), a.verifyCommand(), a.flakeCommand(), a.authorCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true
 	}

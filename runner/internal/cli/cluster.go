@@ -69,11 +69,15 @@ func (a *app) clusterUp() *cobra.Command {
 
 func (a *app) clusterDown() *cobra.Command {
 	return &cobra.Command{
-		Use: "down", Short: "Stop it", Args: args(0),
+		Use: "down", Short: "Stop it; leave one that is not the course's own as it was", Args: args(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.onCluster(cmd, func(ctx context.Context, p cluster.Provider) error {
 				if err := p.Down(ctx); err != nil {
 					return err
+				}
+				if _, ok := p.(cluster.Guest); ok {
+					fmt.Fprintf(a.Stdout, "cluster %s: nothing of the course's is left on it\n", p.Name())
+					return nil
 				}
 				fmt.Fprintf(a.Stdout, "cluster %s is down\n", p.Name())
 				return nil

@@ -73,7 +73,7 @@ func (b builder) ensure(ctx context.Context) error {
 	if err := mkdir(filepath.Dir(b.binary())); err != nil {
 		return err
 	}
-	lock, err := b.acquire(ctx)
+	lock, err := acquire(ctx, b.lock(), "the control plane", b.status)
 	if err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func (b builder) current(want string) bool {
 
 // acquire waits for the build lock. It is passed on to the go command, so a
 // runner that is killed does not let a second build begin beside the first.
-func (b builder) acquire(ctx context.Context) (*os.File, error) {
-	f, err := os.OpenFile(b.lock(), os.O_CREATE|os.O_RDWR, 0o600)
+func acquire(ctx context.Context, path, what string, status io.Writer) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, explain(fmt.Errorf("lock the build: %w", err))
 	}
@@ -124,7 +124,7 @@ func (b builder) acquire(ctx context.Context) (*os.File, error) {
 			return nil, fmt.Errorf("lock the build: %w", err)
 		}
 		if !said {
-			fmt.Fprintln(b.status, "another command is building the control plane: waiting for it")
+			fmt.Fprintf(status, "another command is building %s: waiting for it\n", what)
 			said = true
 		}
 		select {
@@ -173,8 +173,12 @@ func (b builder) stale(ctx context.Context, p *progress, lock *os.File) (int, er
 // run runs the go command in controlplane/, handing it whole lines of standard
 // error one by one.
 func (b builder) run(ctx context.Context, args []string, lock *os.File, stdout io.Writer, line func(string)) error {
+	return goCommand(ctx, b.source(), args, lock, stdout, line)
+}
+
+func goCommand(ctx context.Context, dir string, args []string, lock *os.File, stdout io.Writer, line func(string)) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = b.source()
+	cmd.Dir = dir
 	cmd.Env = buildEnv(os.Environ())
 	errs := &lineWriter{line: line}
 	cmd.Stdout, cmd.Stderr = stdout, errs

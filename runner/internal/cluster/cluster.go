@@ -72,6 +72,12 @@ type Logger interface {
 	Logs(ctx context.Context, w io.Writer, component string, follow bool) error
 }
 
+// Guest is a Provider whose cluster is somebody else's: Up only begins to use it,
+// and Down leaves it as it was before.
+type Guest interface {
+	Guest()
+}
+
 // Kubectl is a Provider that brings its own kubectl.
 type Kubectl interface {
 	// Kubectl runs it against the cluster. An *exec.ExitError in the returned
@@ -112,10 +118,11 @@ const (
 // backends by name.
 var backends = map[string]func(Options) Provider{
 	"embedded": func(o Options) Provider { return newEmbedded(o) },
+	"existing": func(o Options) Provider { return newExisting(o) },
 }
 
 // names of the backends, in the order in which a person should read them.
-var names = []string{"embedded"}
+var names = []string{"embedded", "existing"}
 
 // Open returns the provider that o names. It starts nothing.
 func Open(o Options) (Provider, error) {

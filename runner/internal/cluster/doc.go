@@ -3,7 +3,9 @@
 // provider can do is an interface of its own (Logger, Kubectl, Controller), to be asked for
 // with a type assertion.
 //
-// The one backend so far is "embedded": it builds bin/controlplane from source,
-// once, and starts it. The package is light on purpose: no Kubernetes library
-// is linked into the runner.
+// There are two backends. "embedded" builds bin/controlplane from source, once,
+// and starts it. "existing" is a cluster that somebody else runs: the user names
+// a kubeconfig and a context, bin/guest does the talking, and what was made there
+// is taken away again. The package is light on purpose: no Kubernetes library is
+// linked into the runner.
 package cluster

@@ -167,9 +167,14 @@ func (e *embedded) Kubectl(ctx context.Context, args []string, stdin io.Reader, 
 		return hint.New("run make cluster-up", "run kubectl: no cluster is up")
 	}
 	cmd := exec.CommandContext(ctx, e.build.binary(), append([]string{"kubectl"}, args...)...)
+	return runKubectl(cmd, e.Kubeconfig(), stdin, stdout, stderr)
+}
+
+// runKubectl runs a kubectl on the cluster of the kubeconfig.
+func runKubectl(cmd *exec.Cmd, kubeconfig string, stdin io.Reader, stdout, stderr io.Writer) error {
 	// Interactive commands want the terminal, so it stays in this group.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+e.Kubeconfig())
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd.Run()

@@ -62,16 +62,22 @@ var causes = []struct {
 
 // failed explains a failed build.
 func (b builder) failed(ctx context.Context, err error) error {
+	return explainBuild(ctx, "the control plane", "if you changed controlplane/, look there first: cd controlplane && GOWORK=off go build", err)
+}
+
+// explainBuild explains a failed build of what; otherwise is the hint where the
+// cause is none that is known.
+func explainBuild(ctx context.Context, what, otherwise string, err error) error {
 	if ctx.Err() != nil {
-		return hint.New("run it again: it goes on where it stopped", "build the control plane: interrupted: %w", context.Cause(ctx))
+		return hint.New("run it again: it goes on where it stopped", "build %s: interrupted: %w", what, context.Cause(ctx))
 	}
 	text := strings.ToLower(err.Error())
 	for _, c := range causes {
 		for _, w := range c.words {
 			if strings.Contains(text, w) {
-				return hint.New(c.hint, "build the control plane: %s: %w", c.what, err)
+				return hint.New(c.hint, "build %s: %s: %w", what, c.what, err)
 			}
 		}
 	}
-	return hint.New("if you changed controlplane/, look there first: cd controlplane && GOWORK=off go build", "build the control plane: %w", err)
+	return hint.New(otherwise, "build %s: %w", what, err)
 }
