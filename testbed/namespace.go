@@ -70,7 +70,8 @@ func (b *Bed) keepAlive(ctx context.Context) {
 }
 
 func (b *Bed) beat(ctx context.Context) error {
-	return b.mark(ctx, b.namespace, map[string]string{heartbeatAnnotation: now()})
+	_, err := b.mark(ctx, b.namespace, map[string]string{heartbeatAnnotation: now()})
+	return err
 }
 
 func now() string { return time.Now().UTC().Format(time.RFC3339) }
@@ -79,12 +80,14 @@ func now() string { return time.Now().UTC().Format(time.RFC3339) }
 // A finalizer whose controller was the learner's code would hold it for ever, so
 // finalizers are taken off whatever was written in it.
 func (b *Bed) removeNamespace(ctx context.Context, written []resource) error {
-	return removeNamespace(ctx, b, b.namespace, written)
+	return removeNamespace(ctx, b, b.namespace, nil, written)
 }
 
-func removeNamespace(ctx context.Context, b *Bed, name string, resources []resource) error {
+// removeNamespace leaves the namespace alone, and returns a conflict, if it is not
+// as it was seen; nil removes it as it is.
+func removeNamespace(ctx context.Context, b *Bed, name string, seen *metav1.Preconditions, resources []resource) error {
 	background := metav1.DeletePropagationBackground
-	err := b.clients.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
+	err := b.clients.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: seen})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}

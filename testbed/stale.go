@@ -44,7 +44,12 @@ func (b *Bed) collectStale(ctx context.Context) {
 				return
 			}
 		}
-		_ = removeNamespace(ctx, b, ns.Name, all)
+		// Whoever began to use it meanwhile has renewed its heartbeat, and keeps it.
+		seen := &metav1.Preconditions{UID: &ns.UID, ResourceVersion: &ns.ResourceVersion}
+		if ns.DeletionTimestamp != nil {
+			seen.ResourceVersion = nil // it goes anyway, and its status changes all the time
+		}
+		_ = removeNamespace(ctx, b, ns.Name, seen, all)
 	}
 }
 
