@@ -66,7 +66,8 @@ func (b *Bed) keepAlive(ctx context.Context) {
 }
 
 func (b *Bed) beat(ctx context.Context) error {
-	return b.mark(ctx, b.namespace, map[string]string{heartbeatAnnotation: now()})
+	_, err := b.mark(ctx, b.namespace, map[string]string{heartbeatAnnotation: now()})
+	return err
 }
 
 func now() string { return time.Now().UTC().Format(time.RFC3339) }
@@ -80,5 +81,5 @@ func (b *Bed) removeNamespace(ctx context.Context, written []resource) error {
 			types = append(types, r.GroupVersionResource)
 		}
 	}
-	return ours.RemoveNamespace(ctx, b.admin, b.clients, b.namespace, types)
+	return ours.RemoveNamespace(ctx, b.admin, b.clients, b.namespace, nil, types)
 }

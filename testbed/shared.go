@@ -30,13 +30,14 @@ const (
 // time. Checks with the same name and the same objects get the same namespace; it
 // goes a day after its last use.
 //
-// The objects' own namespace is not looked at. The learner may get, list and watch
-// these types there, whatever the chapter's config/rbac.yaml says of the bed's
-// own. What else the cluster puts into every namespace is there as well, such as
-// the ConfigMap kube-root-ca.crt.
+// name is a short word in small letters. The objects are not changed, and their
+// own namespace is not looked at. The learner may get, list and watch these types
+// there, whatever the chapter's config/rbac.yaml says of the bed's own. What else
+// the cluster puts into every namespace is there as well, such as the ConfigMap
+// kube-root-ca.crt.
 func (b *Bed) Shared(name string, objects ...Object) string {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), setupTimeout)
+	ctx, cancel := context.WithTimeout(b.Context(), Scale(setupTimeout))
 	defer cancel()
 	namespace, err := b.shared(ctx, name, objects)
 	b.Must(err, "lay out the objects that checks share")
@@ -44,39 +45,71 @@ func (b *Bed) Shared(name string, objects ...Object) string {
 }
 
 func (b *Bed) shared(ctx context.Context, name string, objects []Object) (string, error) {
-	text, err := json.Marshal(objects)
+	namespace, err := sharedName(name, objects)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(text)
-	namespace := ours.SharedPrefix + name + "-" + hex.EncodeToString(sum[:])[:8]
 	rules, err := readOnly(objects)
 	if err != nil {
 		return "", err
 	}
+	for {
+		used, err := b.useShared(ctx, namespace, objects, rules)
+		if err != nil {
+			return "", err
+		}
+		if used {
+			return namespace, b.waitAllowed(ctx, namespace, rules)
+		}
+	}
+}
 
+// useShared finds or makes the namespace and notes that it is used. It reports
+// false if the namespace was deleted meanwhile: a day without use ends at some
+// moment, and that may be this one.
+func (b *Bed) useShared(ctx context.Context, namespace string, objects []Object, rules []rbacv1.PolicyRule) (bool, error) {
 	ns, err := b.clients.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && ns.DeletionTimestamp != nil {
 		if ns, err = b.makeShared(ctx, namespace); err != nil {
-			return "", err
+			return false, err
 		}
 	} else if err != nil {
-		return "", err
+		return false, err
 	}
 	if ns.Labels[ownerLabel] != ownerValue {
-		return "", fmt.Errorf("the namespace %s is there already and is not the testbed's", namespace)
+		return false, fmt.Errorf("the namespace %s is there already and is not the testbed's", namespace)
 	}
 	if ns.Annotations[readyAnnotation] == "" {
 		// Whoever began may have been killed. Two at once do no harm: what one has
 		// made already is there for the other.
 		if err := b.fillShared(ctx, namespace, objects, rules); err != nil {
-			return "", err
+			return false, err
 		}
 	}
-	if err := b.mark(ctx, namespace, map[string]string{heartbeatAnnotation: now(), readyAnnotation: "true"}); err != nil {
-		return "", err
+	ns, err = b.mark(ctx, namespace, map[string]string{heartbeatAnnotation: now(), readyAnnotation: "true"})
+	if apierrors.IsNotFound(err) {
+		return false, nil
 	}
-	return namespace, b.waitAllowed(ctx, namespace, rules)
+	return err == nil && ns.DeletionTimestamp == nil, err
+}
+
+// sharedName is the same for the same objects, of whatever namespace.
+func sharedName(name string, objects []Object) (string, error) {
+	sum := sha256.New()
+	for _, o := range objects {
+		gvk, _, err := typeOf(o)
+		if err != nil {
+			return "", err
+		}
+		o = o.DeepCopyObject().(Object)
+		o.SetNamespace("")
+		text, err := json.Marshal(o)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %s\n", gvk, text)
+	}
+	return ours.SharedPrefix + name + "-" + hex.EncodeToString(sum.Sum(nil))[:8], nil
 }
 
 // makeShared makes the namespace. One that is just going away is waited for.
@@ -110,6 +143,7 @@ func (b *Bed) makeShared(ctx context.Context, name string) (*corev1.Namespace, e
 	}
 }
 
+// fillShared makes what isn't there yet.
 func (b *Bed) fillShared(ctx context.Context, namespace string, objects []Object, rules []rbacv1.PolicyRule) error {
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: sharedReader, Namespace: namespace}, Rules: rules}
 	binding := &rbacv1.RoleBinding{
@@ -117,8 +151,14 @@ func (b *Bed) fillShared(ctx context.Context, namespace string, objects []Object
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts"}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: sharedReader},
 	}
+	// The caller's own stay as they are: another call with them must find the same
+	// namespace.
+	copies := make([]Object, len(objects))
+	for i, o := range objects {
+		copies[i] = o.DeepCopyObject().(Object)
+	}
 	return together(
-		func() error { return b.createAll(ctx, namespace, objects, apierrors.IsAlreadyExists) },
+		func() error { return b.createAll(ctx, namespace, copies, apierrors.IsAlreadyExists) },
 		func() error {
 			_, err := b.clients.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{})
 			return ignoreExisting(err)
@@ -130,14 +170,13 @@ func (b *Bed) fillShared(ctx context.Context, namespace string, objects []Object
 	)
 }
 
-// mark sets annotations of a namespace.
-func (b *Bed) mark(ctx context.Context, namespace string, annotations map[string]string) error {
+// mark sets annotations of a namespace, and returns it.
+func (b *Bed) mark(ctx context.Context, namespace string, annotations map[string]string) (*corev1.Namespace, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = b.clients.CoreV1().Namespaces().Patch(ctx, namespace, types.MergePatchType, patch, metav1.PatchOptions{})
-	return err
+	return b.clients.CoreV1().Namespaces().Patch(ctx, namespace, types.MergePatchType, patch, metav1.PatchOptions{})
 }
 
 // readOnly are the rights to read the types of these objects.

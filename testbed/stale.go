@@ -38,6 +38,11 @@ func (b *Bed) collectStale(ctx context.Context) {
 				return
 			}
 		}
-		_ = ours.RemoveNamespace(ctx, b.admin, b.clients, ns.Name, all)
+		// Whoever began to use it meanwhile has renewed its heartbeat, and keeps it.
+		seen := &metav1.Preconditions{UID: &ns.UID, ResourceVersion: &ns.ResourceVersion}
+		if ns.DeletionTimestamp != nil {
+			seen.ResourceVersion = nil // it goes anyway, and its status changes all the time
+		}
+		_ = ours.RemoveNamespace(ctx, b.admin, b.clients, ns.Name, seen, all)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -167,16 +166,15 @@ func writeOutlivesTheHandler(b *testbed.Bed) {
 	var contexts seenContexts
 	client := contexts.client(b)
 	handler := serve(b)
-	held, release := hold(b, configMapWrites)
+	held := hang(b, configMapWrites)
 	defer held.Remove()
-	defer release()
 	done := writeBehind(b, handler, client, "audit-1", long)
 	receive(b, held.arrived, "no request to create the ConfigMap came", testbed.Fail{
 		Expected: "WriteBehind to send a create, without waiting for anything",
 		See:      limitsPart,
 	})
 	handler.finish(b)
-	release()
+	held.Remove()
 
 	err := receive(b, done, "done was not called", testbed.Fail{
 		Expected: "done to be called when the write is done",
@@ -289,21 +287,9 @@ type hung struct {
 	arrived chan struct{} // a value for each request that came
 }
 
-// hang lets all requests that match wait for an answer.
+// hang lets all requests that match wait, on their way to the API server, until
+// Remove.
 func hang(b *testbed.Bed, match proxy.Match) hung {
 	arrived := make(chan struct{}, 100)
-	return hung{b.Faults().Add(proxy.Rule{Match: match, Before: func() { arrived <- struct{}{} }, Latency: long}), arrived}
-}
-
-// TMP
-func hold(b *testbed.Bed, match proxy.Match) (hung, func()) {
-	arrived := make(chan struct{}, 100)
-	release := make(chan struct{})
-	return hung{b.Faults().Add(proxy.Rule{Match: match, Before: func() {
-		arrived <- struct{}{}
-		select {
-		case <-release:
-		case <-b.Context().Done():
-		}
-	}}), arrived}, sync.OnceFunc(func() { close(release) })
+	return hung{b.Faults().Add(proxy.Rule{Match: match, Before: func() { arrived <- struct{}{} }, Hold: true}), arrived}
 }

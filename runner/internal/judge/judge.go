@@ -153,11 +153,11 @@ func prepare(ctx context.Context, o Options) (p *prepared, err error) {
 	if p.staged, err = answer.Stage(ctx, o.Course, o.Chapter, o.Answer); err != nil {
 		return nil, err
 	}
-	defer func() {
+	defer func(staged *prepared) { // p is nil where an error is returned
 		if err != nil {
-			p.close()
+			staged.close()
 		}
-	}()
+	}(p)
 	p.t.Stage = time.Since(start)
 
 	start = time.Now()

@@ -262,7 +262,7 @@ func (c *connection) removeNamespaces(ctx context.Context, names []string) error
 		return err
 	}
 	free := func(name string) error {
-		if err := ours.RemoveNamespace(ctx, c.config, c.typed, name, types); err != nil {
+		if err := ours.RemoveNamespace(ctx, c.config, c.typed, name, nil, types); err != nil {
 			return fmt.Errorf("remove namespace %s: %w", name, err)
 		}
 		return nil

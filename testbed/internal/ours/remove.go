@@ -20,10 +20,12 @@ import (
 
 // RemoveNamespace deletes a namespace without waiting for it to be gone. A
 // finalizer whose controller was the learner's code would hold it for ever, so
-// finalizers are taken off the objects of the given types.
-func RemoveNamespace(ctx context.Context, admin *rest.Config, clients kubernetes.Interface, name string, types []schema.GroupVersionResource) error {
+// finalizers are taken off the objects of the given types. If the namespace is no
+// longer as it was seen, it is left alone, and the error is a conflict; with nil
+// it is removed as it is.
+func RemoveNamespace(ctx context.Context, admin *rest.Config, clients kubernetes.Interface, name string, seen *metav1.Preconditions, types []schema.GroupVersionResource) error {
 	background := metav1.DeletePropagationBackground
-	err := clients.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
+	err := clients.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: seen})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
