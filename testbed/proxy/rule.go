@@ -59,11 +59,12 @@ type Rule struct {
 	// the token (transport/cache.go).
 	//
 	// client-go sends a GET or a list again, after a second and up to ten times
-	// (rest/request.go, request); a write fails with an error that is no API
-	// status. The opening of a watch is tried again in the same way, and ends as
-	// a watch without events and without an error (Watch). An open watch ends as
-	// if it had been closed (apimachinery's watch/streamwatcher.go), and a
-	// reflector opens it again where it was, without a list.
+	// (rest/request.go, request). A write fails with an error that is no API
+	// status: an unexpected EOF, or a reset by peer where more was on its way. The
+	// opening of a watch is tried again as a list is, and ends as a watch without
+	// events and without an error (Watch). An open watch ends as if it had been
+	// closed (apimachinery's watch/streamwatcher.go), and a reflector opens it
+	// again where it was, without a list.
 	Drop bool
 
 	// DropAnswer lets the request through, throws its answer away, and closes

@@ -96,7 +96,7 @@ func Run(ctx context.Context, o Options) *verdict.Grade {
 
 // None is the grade where there is nothing to judge, and why.
 func None(err error) *verdict.Grade {
-	g := &verdict.Grade{Error: text(explain(err))}
+	g := &verdict.Grade{Error: text(explain(err)), Chapters: []*verdict.Result{}}
 	g.Settle()
 	return g
 }
