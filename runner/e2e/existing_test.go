@@ -225,7 +225,7 @@ users:
 		c.crd("gadgets.shop.example.com", labels)
 		c.create("/api/v1/namespaces", obj{"metadata": obj{"name": "bed-other", "labels": labels,
 			"annotations": obj{"testbed.example.com/home": "another", "testbed.example.com/heartbeat": time.Now().UTC().Format(time.RFC3339)}}})
-		want(t, p.lab(0, "cluster", "down").stderr, "left alone, others use it just now: namespace bed-other, type gadgets.shop.example.com")
+		want(t, p.lab(0, "cluster", "down").stderr, "left alone, others use it just now: namespace bed-other, ", "namespace shared-", "type gadgets.shop.example.com")
 		for _, path := range []string{"/api/v1/namespaces/bed-other", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.shop.example.com"} {
 			_, o := c.do(http.MethodGet, path, nil)
 			require.Equal(t, path[strings.LastIndexByte(path, '/')+1:], field(o, "metadata", "name"))
