@@ -39,7 +39,7 @@ func way(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Path = lab
 	cmd.Dir = ts.Getenv("COURSE")
 	cmd.Env = os.Environ()
-	for _, v := range []string{"PATH", "HOME", "TMPDIR", "GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOSUMDB", "LAB_TIME_FACTOR", "NO_CLUSTER"} {
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOSUMDB", "GOMAXPROCS", "LAB_TIME_FACTOR", "NO_CLUSTER"} {
 		cmd.Env = append(cmd.Env, v+"="+ts.Getenv(v))
 	}
 	var errs bytes.Buffer
