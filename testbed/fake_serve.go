@@ -37,7 +37,7 @@ func (e *External) serve(w http.ResponseWriter, r *http.Request) {
 	call := e.begin(Call{
 		Method: r.Method, Key: key, Client: client, IdempotencyKey: r.Header.Get("Idempotency-Key"), Body: string(text),
 	})
-	defer e.change(call, func(c *Call) { c.Done, c.Duration = true, time.Since(c.Start) })
+	defer e.end(call, 0)
 	if err != nil {
 		e.reply(w, call, refused(http.StatusRequestEntityTooLarge, "read the body: %v", err))
 		return
@@ -49,7 +49,7 @@ func (e *External) serve(w http.ResponseWriter, r *http.Request) {
 	rule := ExternalRule{}
 	if h := e.take(*call); h != nil {
 		rule = h.rule
-		e.change(call, func(c *Call) { c.Fault = true })()
+		e.note(call, func(c *Call) { c.Fault = true })
 		if rule.Before != nil {
 			rule.Before()
 		}
@@ -98,13 +98,20 @@ func (e *External) begin(c Call) *Call {
 	return &c
 }
 
-// change returns a function that changes a call, for now or for later.
-func (e *External) change(c *Call, how func(*Call)) func() {
-	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		how(c)
-	}
+// note changes a call in the record.
+func (e *External) note(c *Call, how func(*Call)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	how(c)
+}
+
+// end notes that a call is over, once.
+func (e *External) end(c *Call, status int) {
+	e.note(c, func(c *Call) {
+		if !c.Done {
+			c.Done, c.Status, c.Duration = true, status, time.Since(c.Start)
+		}
+	})
 }
 
 // work does what was asked, whole or not at all.
@@ -169,7 +176,7 @@ func (e *External) do(c *Call) answer {
 
 // reply answers, and notes the answer before the caller can have it.
 func (e *External) reply(w http.ResponseWriter, c *Call, a answer) {
-	e.change(c, func(c *Call) { c.Status = a.status })()
+	e.end(c, a.status)
 	if a.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((a.retryAfter+time.Second-1)/time.Second)))
 	}
