@@ -64,7 +64,7 @@ func (b *Bed) NoRequests(a Absence, f Fail) {
 		found := a.find(b.Traffic().Since(mark))
 		return len(found) == 0, repeated(found, 0)
 	})
-	b.mustRun()
+	b.mustRun(f.See)
 }
 
 // NoRequestsSince fails with f if a request that a chooses has been sent after the

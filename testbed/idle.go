@@ -52,7 +52,7 @@ func (b *Bed) Idle(o IdleOptions, f Fail) {
 	o = o.withDefaults()
 	b.mustAnswer()
 	b.control(Absence{Match: o.Match, Control: o.Control}, proxy.Mark{}, o.Except...)
-	b.mustRun()
+	b.mustRun(f.See)
 
 	window := Scale(o.Window)
 	w := newQuiet(o, b.Traffic(), time.Now())
@@ -62,7 +62,7 @@ func (b *Bed) Idle(o IdleOptions, f Fail) {
 		return now.Sub(w.from) >= window, ""
 	})
 	b.mustAnswer()
-	b.mustRun()
+	b.mustRun(f.See)
 	if w.broken {
 		f.Seen = lines(f.Seen, w.report(time.Now()))
 		b.Fail(f)

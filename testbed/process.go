@@ -264,9 +264,9 @@ func (p *Process) String() string {
 	}
 }
 
-// mustRun fails if processes were started and each of them has ended, though no
+// mustRun fails, with see as the place to read on, if processes were started and each of them has ended, though no
 // signal told it to: where nobody is left, nobody sends requests.
-func (b *Bed) mustRun() {
+func (b *Bed) mustRun(see string) {
 	b.t.Helper()
 	all := b.allProcesses()
 	crashed := 0
@@ -281,6 +281,6 @@ func (b *Bed) mustRun() {
 		p.mu.Unlock()
 	}
 	if crashed > 0 {
-		b.Fail(Fail{Expected: "a process that goes on running", Seen: "it has ended by itself"})
+		b.Fail(Fail{Expected: "a process that goes on running", Seen: "it has ended by itself", See: see})
 	}
 }

@@ -146,7 +146,7 @@ func TestAStarvedProcess(t *testing.T) {
 
 func TestAProcesssSurroundings(t *testing.T) {
 	t.Setenv("LAB_SECRET", "s")
-	t.Setenv("XDG_CONFIG_HOME", "/home/me/.config")
+	t.Setenv("XDG_CONFIG_HOME", "/nowhere/config")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
 	t.Setenv("SOMETHING", "else")
 	b := newProcessBed(t)
