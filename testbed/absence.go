@@ -26,14 +26,14 @@ type Absence struct {
 	// Window is how long they must not be sent, stretched by Scale. Default 3 s.
 	// NoRequestsSince needs none.
 	Window time.Duration
-	// Control shows that this learner's requests are seen at all.
-	Control Control
+	// Presence shows that this learner's requests are seen at all.
+	Presence Presence
 }
 
-// Control is the positive control of an absence: a request that must be seen.
+// Presence is the positive control of an absence: a request that must be seen.
 // Without it, code that never ran, or whose requests went elsewhere, would look
 // as if it behaved well.
-type Control struct {
+type Presence struct {
 	// Match chooses the requests that show it: the zero value takes any. Without a
 	// Client of its own it is for the absence's.
 	Match proxy.Match
@@ -48,17 +48,17 @@ type Control struct {
 	Otherwise Fail
 }
 
-const defaultControl = 10 * time.Second
+const defaultPresence = 10 * time.Second
 
 // NoRequests fails with f if a request that a chooses is sent from now on until
-// the window is over. First the control must be seen, and the API server must
+// the window is over. First its presence must be seen, and the API server must
 // answer before and after. What was seen are the requests.
 func (b *Bed) NoRequests(a Absence, f Fail) {
 	b.t.Helper()
 	if a.Window <= 0 {
 		a.Window = defaultWindow
 	}
-	b.control(a, proxy.Mark{})
+	b.mustShow(a, proxy.Mark{})
 	mark := b.Traffic().Mark()
 	b.Stays(a.Window, f, func(context.Context) (bool, string) {
 		found := a.find(b.Traffic().Since(mark))
@@ -68,16 +68,16 @@ func (b *Bed) NoRequests(a Absence, f Fail) {
 }
 
 // NoRequestsSince fails with f if a request that a chooses has been sent after the
-// mark, up to now: by a function of the learner's that has returned, say. The
-// control must have been seen after the mark too.
+// mark, up to now: by a function of the learner's that has returned, say. Its
+// presence must have been seen after the mark too.
 func (b *Bed) NoRequestsSince(mark proxy.Mark, a Absence, f Fail) {
 	b.t.Helper()
-	found := a.find(b.Traffic().Since(mark)) // first: the control's Act sends more
+	found := a.find(b.Traffic().Since(mark)) // first: Presence's Act sends more
 	if len(found) > 0 {
 		f.Seen = lines(f.Seen, repeated(found, 0))
 		b.Fail(f)
 	}
-	b.control(a, mark)
+	b.mustShow(a, mark)
 	b.mustAnswer()
 }
 
@@ -95,16 +95,16 @@ func (a Absence) find(w *proxy.Window) []proxy.Request {
 	return kept
 }
 
-// control shows that a's requests would be seen, or ends the check. Requests that
+// mustShow shows that a's requests would be seen, or ends the check. Requests that
 // except chooses show nothing.
-func (b *Bed) control(a Absence, mark proxy.Mark, except ...proxy.Match) {
+func (b *Bed) mustShow(a Absence, mark proxy.Mark, except ...proxy.Match) {
 	b.t.Helper()
-	c := a.Control
+	c := a.Presence
 	if c.Match.Client == "" {
 		c.Match.Client = a.Match.Client
 	}
 	if c.Within <= 0 {
-		c.Within = defaultControl
+		c.Within = defaultPresence
 	}
 	within := time.Duration(0) // the record is complete: what was sent is in it
 	if c.Act != nil {

@@ -55,7 +55,7 @@
 // asks the API server for a sign of life, so that nothing passes because the
 // cluster is dead, and the last three want a positive control, so that nothing
 // passes because the learner's code never ran. A control that saw nothing is an
-// "error", or the failure that Control.Otherwise says.
+// "error", or the failure that Presence.Otherwise says.
 //
 // A check calls New once, first, on its own *testing.T. A second call makes a
 // second bed with another namespace. Subtests may use their parent's bed as long

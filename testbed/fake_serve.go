@@ -20,15 +20,15 @@ type creation struct {
 	object    ExternalObject
 }
 
-// answer is what the service says.
-type answer struct {
+// externalAnswer is what the service says.
+type externalAnswer struct {
 	status     int
 	value      any // nil: no body
 	retryAfter time.Duration
 }
 
-func refused(status int, format string, args ...any) answer {
-	return answer{status: status, value: map[string]string{"error": fmt.Sprintf(format, args...)}}
+func refused(status int, format string, args ...any) externalAnswer {
+	return externalAnswer{status: status, value: map[string]string{"error": fmt.Sprintf(format, args...)}}
 }
 
 func (e *External) serve(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +115,7 @@ func (e *External) end(c *Call, status int) {
 }
 
 // work does what was asked, whole or not at all.
-func (e *External) work(c *Call) answer {
+func (e *External) work(c *Call) externalAnswer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.do(c)
@@ -123,7 +123,7 @@ func (e *External) work(c *Call) answer {
 	return a
 }
 
-func (e *External) do(c *Call) answer {
+func (e *External) do(c *Call) externalAnswer {
 	objects := e.objectsOf(c.Key)
 	var body any
 	if c.Body != "" && json.Unmarshal([]byte(c.Body), &body) != nil {
@@ -137,7 +137,7 @@ func (e *External) do(c *Call) answer {
 		if objects == nil {
 			objects = []ExternalObject{} // a list, in JSON too
 		}
-		return answer{status: http.StatusOK, value: objects}
+		return externalAnswer{status: http.StatusOK, value: objects}
 	case http.MethodPost, http.MethodPut, http.MethodDelete:
 		if c.Key == "" {
 			return refused(http.StatusBadRequest, "a key is needed: /objects/KEY")
@@ -150,12 +150,12 @@ func (e *External) do(c *Call) answer {
 		if e.remove(c.Key) == 0 {
 			return refused(http.StatusNotFound, "there is no object of %q", c.Key)
 		}
-		return answer{status: http.StatusNoContent}
+		return externalAnswer{status: http.StatusNoContent}
 	case c.Method == http.MethodPut && len(objects) > 0:
 		for i := range e.objects {
 			if e.objects[i].ID == objects[0].ID {
 				e.objects[i].Body = body
-				return answer{status: http.StatusOK, value: e.objects[i]}
+				return externalAnswer{status: http.StatusOK, value: e.objects[i]}
 			}
 		}
 	case c.Method == http.MethodPost && c.IdempotencyKey != "":
@@ -164,18 +164,18 @@ func (e *External) do(c *Call) answer {
 			return refused(http.StatusUnprocessableEntity, "the idempotency key %q has been used for something else", c.IdempotencyKey)
 		}
 		if again {
-			return answer{status: http.StatusOK, value: was.object}
+			return externalAnswer{status: http.StatusOK, value: was.object}
 		}
 	}
 	o := e.add(c.Key, body)
 	if c.IdempotencyKey != "" {
 		e.made[c.IdempotencyKey] = creation{key: c.Key, body: c.Body, object: o}
 	}
-	return answer{status: http.StatusCreated, value: o}
+	return externalAnswer{status: http.StatusCreated, value: o}
 }
 
 // reply answers, and notes the answer before the caller can have it.
-func (e *External) reply(w http.ResponseWriter, c *Call, a answer) {
+func (e *External) reply(w http.ResponseWriter, c *Call, a externalAnswer) {
 	e.end(c, a.status)
 	if a.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((a.retryAfter+time.Second-1)/time.Second)))

@@ -30,11 +30,11 @@ type IdleOptions struct {
 	// Count, if not nil, is how many times the learner's code has reconciled so
 	// far: it must not grow either. A loop that writes nothing shows there alone.
 	Count func() int
-	// Control shows that the learner's code runs and is seen. Default: one of the
+	// Presence shows that the learner's code runs and is seen. Default: one of the
 	// requests that Match chooses must have been sent, since something had to be
 	// done before there was nothing to do. Code that had nothing to write wants
 	// another, such as its watch.
-	Control Control
+	Presence Presence
 }
 
 const defaultSettle = 3 * time.Second
@@ -46,12 +46,12 @@ var leases = proxy.Match{Group: "coordination.k8s.io", Resource: "leases"}
 // seen are the requests that repeat, how often, and from which line.
 //
 // The API server must answer before and after, a process of the bed must run, and
-// the control must be seen: a dead controller is quiet too.
+// its presence must be seen: a dead controller is quiet too.
 func (b *Bed) Idle(o IdleOptions, f Fail) {
 	b.t.Helper()
 	o = o.withDefaults()
 	b.mustAnswer()
-	b.control(Absence{Match: o.Match, Control: o.Control}, proxy.Mark{}, o.Except...)
+	b.mustShow(Absence{Match: o.Match, Presence: o.Presence}, proxy.Mark{}, o.Except...)
 	b.mustRun(f.See)
 
 	window := Scale(o.Window)
@@ -82,8 +82,8 @@ func (o IdleOptions) withDefaults() IdleOptions {
 	if reflect.ValueOf(o.Match).IsZero() {
 		o.Match.Verb = proxy.Write
 	}
-	if reflect.ValueOf(o.Control.Match).IsZero() && o.Control.Act == nil {
-		o.Control.Match = o.Match
+	if reflect.ValueOf(o.Presence.Match).IsZero() && o.Presence.Act == nil {
+		o.Presence.Match = o.Match
 	}
 	o.Except = append(slices.Clone(o.Except), leases)
 	return o

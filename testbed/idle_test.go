@@ -114,7 +114,7 @@ func init() {
 		"only watches and rests": func(t *testing.T) {
 			b := New(t)
 			reader(b)()
-			b.Idle(with(short, func(o *IdleOptions) { o.Control.Match.Verb = proxy.Read }), restless)
+			b.Idle(with(short, func(o *IdleOptions) { o.Presence.Match.Verb = proxy.Read }), restless)
 		},
 		"loses the cluster and rests": func(t *testing.T) {
 			b := New(t)
@@ -157,7 +157,7 @@ func init() {
 		},
 		"sends nothing at all, and that's the learner's doing": func(t *testing.T) {
 			New(t).NoRequests(Absence{Match: proxy.Match{Verb: proxy.Write}, Window: 100 * time.Millisecond,
-				Control: Control{Otherwise: Fail{Expected: "a request", Seen: "none"}}}, restless)
+				Presence: Presence{Otherwise: Fail{Expected: "a request", Seen: "none"}}}, restless)
 			os.Exit(0)
 		},
 		"is made to send some": func(t *testing.T) {
@@ -165,7 +165,7 @@ func init() {
 			read := reader(b)
 			b.NoRequests(Absence{
 				Match: proxy.Match{Verb: proxy.Write}, Window: 100 * time.Millisecond,
-				Control: Control{Match: proxy.Match{Resource: "pods"}, Act: func() { time.AfterFunc(50*time.Millisecond, read) }},
+				Presence: Presence{Match: proxy.Match{Resource: "pods"}, Act: func() { time.AfterFunc(50*time.Millisecond, read) }},
 			}, restless)
 		},
 		"can't be made to send some": func(t *testing.T) {
@@ -173,7 +173,7 @@ func init() {
 			reader(b)() // before: that's not what the control did
 			b.NoRequests(Absence{
 				Match: proxy.Match{Verb: proxy.Write}, Window: 100 * time.Millisecond,
-				Control: Control{Match: proxy.Match{Resource: "pods"}, Act: func() {}, Within: 100 * time.Millisecond},
+				Presence: Presence{Match: proxy.Match{Resource: "pods"}, Act: func() {}, Within: 100 * time.Millisecond},
 			}, restless)
 			os.Exit(0)
 		},

@@ -9,7 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/controllings/controllings/testbed/internal/guard"
+	"github.com/controllings/controllings/todo/channel"
+	"github.com/controllings/controllings/todo/guard"
 )
 
 // ProcessOptions say what to start. The zero value starts the chapter's own
@@ -135,28 +136,31 @@ func (p *Process) run(o guard.Options) error {
 		return err
 	}
 	defer theirs.Close()
-	report, theirReport, word, err := stepReport()
+	wire, err := channel.New()
 	if err != nil {
 		out.Close()
 		return err
 	}
-	defer theirReport.Close()
-	o.Output, o.Inherit = theirs, []*os.File{theirReport}
-	o.Env = append(o.Env, word...)
+	o.Output, o.Inherit = theirs, wire.Files()
+	o.Env = append(o.Env, wire.Env(guard.FirstInherited)...)
 	p.start = time.Now()
 	p.guarded, err = guard.Start(o)
+	wire.Started()
 	if err != nil {
 		out.Close()
-		report.Close()
+		wire.Close()
 		return err
 	}
 	p.bed.t.Cleanup(p.end)
 	p.readers.Go(func() { p.keepOutput(out) })
-	p.readers.Go(func() { p.hearSteps(report, word) })
+	p.readers.Go(func() { p.hearSteps(wire) })
 	go func() {
 		defer close(p.done)
 		<-p.guarded.Ended()
-		p.readers.Wait() // nobody is left who could hold the other ends
+		// Where a process can get away from its guard, it has no say any more.
+		wire.Cut(time.Second)
+		_ = out.SetReadDeadline(time.Now().Add(time.Second))
+		p.readers.Wait()
 	}()
 	return nil
 }

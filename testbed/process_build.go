@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/controllings/controllings/testbed/internal/guard"
+	"github.com/controllings/controllings/todo/guard"
 )
 
 // EnvManager names, in the environment of a check, the program that the runner

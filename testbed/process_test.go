@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/controllings/controllings/testbed/internal/guard"
 	"github.com/controllings/controllings/testbed/proxy"
 	"github.com/controllings/controllings/todo/channel"
+	"github.com/controllings/controllings/todo/guard"
 )
 
 // newProcessBed is a bed whose chapter has a cmd/manager.
@@ -43,7 +43,7 @@ var unruly = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "unruly")
-	return path, build("github.com/controllings/controllings/testbed/internal/guard/testdata/unruly", path)
+	return path, build("github.com/controllings/controllings/todo/guard/testdata/unruly", path)
 })
 
 func startUnruly(t *testing.T, b *Bed, args ...string) *Process {
@@ -263,9 +263,22 @@ func init() {
 		"runs processes and is killed": func(t *testing.T) {
 			b := newProcessBed2(t)
 			startUnruly(t, b, "setsid", os.Getenv("PIDS"))
-			b.Start(ProcessOptions{Args: serving}).WaitReady(time.Minute, Fail{Expected: "a process that serves"})
-			fmt.Println("killing")
+			p := b.Start(ProcessOptions{Args: serving})
+			p.WaitReady(time.Minute, Fail{Expected: "a process that serves"})
+			fmt.Println(os.Getpid(), p.PID())
 			<-b.Context().Done()
+		},
+		"runs a check and is killed": func(t *testing.T) { // as the runner does
+			wire, err := channel.New()
+			require.NoError(t, err)
+			p, err := guard.Start(guard.Options{
+				Path: os.Args[0], Args: []string{"-test.run=^TestPart$"},
+				Env:    append(append(os.Environ(), partEnv+"=runs processes and is killed"), wire.Env(guard.FirstInherited)...),
+				Output: os.Stdout, Inherit: wire.Files(),
+			})
+			require.NoError(t, err)
+			wire.Started()
+			<-p.Ended()
 		},
 	} {
 		parts[name] = part
@@ -337,47 +350,34 @@ func managerOf(t *testing.T) (string, error) {
 	return managerPath()
 }
 
-// The runner is killed, and so the check ends by itself; or the runner kills the
-// check. Either way nothing stays.
+// The check is killed, or the runner, which leaves it to others to kill the check.
+// Either way nothing stays.
 func TestNoProcessOutlivesAKilledCheck(t *testing.T) {
 	manager, err := managerOf(t)
 	require.NoError(t, err)
-	for _, how := range []string{"the check", "the runner"} {
+	for how, part := range map[string]string{
+		"the check": "runs processes and is killed", "the runner": "runs a check and is killed",
+	} {
 		t.Run(how, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "pids")
-			r, w, err := os.Pipe()
-			require.NoError(t, err)
-			defer r.Close()
 			c := exec.Command(os.Args[0], "-test.run=^TestPart$", "-test.count=1")
 			c.Dir = filepath.Join("testdata", "chapter")
-			c.Env = append(os.Environ(), partEnv+"=runs processes and is killed", channel.EnvFD+"=3", channel.EnvWord+"=word",
-				EnvManager+"="+manager, "PIDS="+file)
-			c.ExtraFiles = []*os.File{w}
+			c.Env = append(os.Environ(), partEnv+"="+part, EnvManager+"="+manager, "PIDS="+file)
 			c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			out, err := c.StdoutPipe()
 			require.NoError(t, err)
 			require.NoError(t, c.Start())
-			w.Close()
-			defer func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }()
-			all := pids(t, file, 1)
-			var word string
-			_, err = fmt.Fscan(out, &word)
+			defer func() {
+				_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+				_ = c.Wait()
+			}()
+			var check, process int
+			_, err = fmt.Fscan(out, &check, &process)
 			require.NoError(t, err)
-			require.Equal(t, "killing", word)
+			all := append(pids(t, file, 1), check, process)
 
-			ended := make(chan struct{})
-			if how == "the check" {
-				require.NoError(t, syscall.Kill(-c.Process.Pid, syscall.SIGKILL))
-			} else {
-				r.Close() // all that a kill -9 of the runner does
-			}
-			go func() { defer close(ended); _ = c.Wait() }()
-			select {
-			case <-ended:
-			case <-time.After(Scale(30 * time.Second)):
-				t.Fatal("the check outlives its runner")
-			}
-			assert.Equal(t, "signal: killed", c.ProcessState.String())
+			require.NoError(t, syscall.Kill(-c.Process.Pid, syscall.SIGKILL))
+			_ = c.Wait()
 			for _, pid := range all {
 				assert.Eventually(t, func() bool { return !alive(pid) }, Scale(30*time.Second), 5*time.Millisecond, "process %d is still there", pid)
 			}

@@ -47,7 +47,7 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 	b.NoRequestsSince(before, testbed.Absence{
 		Match: configMapLists,
 		Where: func(r proxy.Request) bool { return r.Query.Get("limit") != fmt.Sprint(pageSize) },
-		Control: testbed.Control{Match: configMapLists, Otherwise: testbed.Fail{
+		Presence: testbed.Presence{Match: configMapLists, Otherwise: testbed.Fail{
 			Expected: "the ConfigMaps to be listed",
 			Seen:     "no list of ConfigMaps reached the API server",
 			See:      pagesPart,

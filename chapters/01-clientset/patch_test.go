@@ -85,23 +85,23 @@ var deployments = proxy.Match{Group: "apps", Resource: "deployments"}
 // expectOneField judges what was sent since the mark: nothing but the field that
 // is ours. err is what SetImage returned.
 func expectOneField(b *testbed.Bed, mark proxy.Mark, err error) {
-	something := testbed.Control{Match: deployments, Otherwise: testbed.Fail{
+	something := testbed.Presence{Match: deployments, Otherwise: testbed.Fail{
 		Expected: "a PATCH with the one field that is yours",
 		Seen:     fmt.Sprintf("no request for a Deployment, and the error %v", err),
 		See:      patchesPart,
 	}}
 	b.NoRequestsSince(mark, testbed.Absence{
-		Match:   proxy.Match{Verb: "update", Group: "apps", Resource: "deployments"},
-		Control: something,
+		Match:    proxy.Match{Verb: "update", Group: "apps", Resource: "deployments"},
+		Presence: something,
 	}, testbed.Fail{
 		Expected: "a PATCH with the one field that is yours",
 		Seen:     "a PUT with the whole Deployment: what its owner changes between your read and your write is refused or lost",
 		See:      patchesPart,
 	})
 	b.NoRequestsSince(mark, testbed.Absence{
-		Match:   proxy.Match{Verb: "patch", Group: "apps", Resource: "deployments"},
-		Where:   func(r proxy.Request) bool { return strings.Contains(string(r.Body), "registry.example/proxy") },
-		Control: something,
+		Match:    proxy.Match{Verb: "patch", Group: "apps", Resource: "deployments"},
+		Where:    func(r proxy.Request) bool { return strings.Contains(string(r.Body), "registry.example/proxy") },
+		Presence: something,
 	}, testbed.Fail{
 		Expected: "a patch that holds nothing but the image of container app",
 		Seen:     "a patch that sends the other container along",

@@ -84,7 +84,7 @@ func TestRunningPodsSelectsAtTheServer(t *testing.T) {
 			label, field := r.Query.Get("labelSelector"), r.Query.Get("fieldSelector")
 			return !strings.Contains(label, "app") || !strings.Contains(field, "status.phase")
 		},
-		Control: testbed.Control{Match: podLists, Otherwise: testbed.Fail{
+		Presence: testbed.Presence{Match: podLists, Otherwise: testbed.Fail{
 			Expected: "one list request for Pods",
 			Seen:     "no list of Pods reached the API server",
 			See:      "README.md#selectors",
