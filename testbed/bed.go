@@ -37,6 +37,10 @@ type Bed struct {
 
 	control     *Control // nil = none was asked for, or there is none
 	controlOnce sync.Once
+
+	processesMu sync.Mutex // guards what runs beside the check
+	processes   []*Process
+	externals   []*External
 }
 
 // Bounds of what the testbed itself does at the API server.

@@ -23,6 +23,12 @@
 //   - what you do can't reach another bed, or a cluster of yours: $HOME and
 //     $KUBECONFIG are set aside while a check runs.
 //
+// Where the exercise is a program, Bed.Start runs it as a process of its own, or
+// several: it can be signalled, starved, probed and scraped, its requests are told
+// apart by its name (Bed.Client), and it never outlives the check. Bed.External is
+// a service outside the cluster for it to work with, which loses answers or hangs
+// when the check wants it to.
+//
 // Bed.Admin and Bed.Foreign go straight to the API server: the one to lay out
 // and look at objects unseen, the other to play somebody who edits the same
 // objects as you.
@@ -39,7 +45,17 @@
 // cluster is up. The cluster is the one of $LAB_KUBECONFIG, else of
 // $LAB_HOME/kubeconfig, else of .lab/kubeconfig beside the course's go.work.
 //
+// Where the chapter has a ./cmd/manager, $LAB_MANAGER names the program that was
+// built of it; without that Bed.Start builds it.
+//
 // # Rules for a check
+//
+// What must happen is waited for by Eventually, Process.Wait and WaitReady. What
+// must not happen is shown by Stays, NoRequests, NoRequestsSince and Idle: each
+// asks the API server for a sign of life, so that nothing passes because the
+// cluster is dead, and the last three want a positive control, so that nothing
+// passes because the learner's code never ran. A control that saw nothing is an
+// "error", or the failure that Presence.Otherwise says.
 //
 // A check calls New once, first, on its own *testing.T. A second call makes a
 // second bed with another namespace. Subtests may use their parent's bed as long

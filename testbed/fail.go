@@ -35,10 +35,11 @@ func (b *Bed) Fail(f Fail) {
 	b.end()
 }
 
-// tell reports f, with the recent requests below what was seen, and returns it so.
+// tell reports f, with the recent requests and the processes' last words below
+// what was seen, and returns it so.
 func (b *Bed) tell(f Fail) Fail {
 	requests := b.proxy.Traffic().Requests(proxy.Match{})
-	f.Seen = lines(f.Seen, recent(requests))
+	f.Seen = lines(f.Seen, recent(requests), b.externalCalls(), b.processStates())
 	file, line := place(requests)
 	b.report.failure(f, file, line)
 	return f
@@ -107,11 +108,16 @@ const recentRequests = 6
 
 // recent shows the last requests, those that repeat as one line.
 func recent(requests []proxy.Request) string {
+	return recentLines(len(requests), func(i int) string { return requests[i].String() })
+}
+
+// recentLines shows the last of n lines.
+func recentLines(n int, text func(i int) string) string {
 	var shown []string
-	end := len(requests)
+	end := n
 	for end > 0 && len(shown) < recentRequests {
-		line, n := requests[end-1].String(), 0
-		for end > 0 && requests[end-1].String() == line {
+		line, n := text(end-1), 0
+		for end > 0 && text(end-1) == line {
 			end, n = end-1, n+1
 		}
 		if n > 1 {

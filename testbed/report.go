@@ -15,7 +15,7 @@ import (
 // many beds it has.
 type report struct {
 	t      testing.TB
-	failed chan struct{} // closed with the first failure or error
+	failed chan struct{} // closed with the first verdict that ends the test early
 
 	mu      sync.Mutex
 	told    bool   // a final event has been sent
@@ -61,6 +61,11 @@ func (r *report) skip(why string) {
 	r.t.Skip(why)
 }
 
+// notStarted reports a step of the exercise that another process ran into.
+func (r *report) notStarted(m channel.Message) {
+	r.final(channel.Message{Event: channel.NotStarted, Step: m.Step, Failure: m.Failure})
+}
+
 func (r *report) finish(how string) {
 	message := func(s string) *channel.Failure { return &channel.Failure{Message: s} }
 	switch {
@@ -91,7 +96,8 @@ func (r *report) final(m channel.Message) {
 		return
 	}
 	r.told = true
-	if m.Event == channel.Failed || m.Event == channel.Error {
+	switch m.Event {
+	case channel.Failed, channel.Error, channel.NotStarted:
 		close(r.failed)
 	}
 	r.send(m)

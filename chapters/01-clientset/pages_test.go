@@ -44,16 +44,19 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 		Expected: fmt.Sprintf("a page of at most %d objects to be visited before the next is asked for", pageSize),
 		See:      pagesPart,
 	})
-	requests := b.Traffic().Since(before).Requests(configMapLists)
-	for _, request := range requests {
-		if limit := request.Query.Get("limit"); limit != fmt.Sprint(pageSize) {
-			b.Fail(testbed.Fail{
-				Expected: fmt.Sprintf("limit=%d in every list request, so that no answer is larger than a page", pageSize),
-				Seen:     fmt.Sprintf("limit=%q\n%s", limit, request),
-				See:      pagesPart,
-			})
-		}
-	}
+	b.NoRequestsSince(before, testbed.Absence{
+		Match: configMapLists,
+		Where: func(r proxy.Request) bool { return r.Query.Get("limit") != fmt.Sprint(pageSize) },
+		Presence: testbed.Presence{Match: configMapLists, Otherwise: testbed.Fail{
+			Expected: "the ConfigMaps to be listed",
+			Seen:     "no list of ConfigMaps reached the API server",
+			See:      pagesPart,
+		}},
+	}, testbed.Fail{
+		Expected: fmt.Sprintf("limit=%d in every list request, so that no answer is larger than a page", pageSize),
+		Seen:     "a list request without it",
+		See:      pagesPart,
+	})
 	expectEachOnce(b, "in a walk that nothing disturbs", names, visits)
 
 	// A walk whose continue token expires after the first page.

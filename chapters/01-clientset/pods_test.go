@@ -78,23 +78,20 @@ func TestRunningPodsSelectsAtTheServer(t *testing.T) {
 		})
 	}
 
-	requests := b.Traffic().Since(before).Requests(podLists)
-	if len(requests) == 0 {
-		b.Fail(testbed.Fail{
+	b.NoRequestsSince(before, testbed.Absence{
+		Match: podLists,
+		Where: func(r proxy.Request) bool {
+			label, field := r.Query.Get("labelSelector"), r.Query.Get("fieldSelector")
+			return !strings.Contains(label, "app") || !strings.Contains(field, "status.phase")
+		},
+		Presence: testbed.Presence{Match: podLists, Otherwise: testbed.Fail{
 			Expected: "one list request for Pods",
 			Seen:     "no list of Pods reached the API server",
 			See:      "README.md#selectors",
-		})
-	}
-	for _, request := range requests {
-		label, field := request.Query.Get("labelSelector"), request.Query.Get("fieldSelector")
-		if !strings.Contains(label, "app") || !strings.Contains(field, "status.phase") {
-			b.Fail(testbed.Fail{
-				Expected: "the API server to do the selecting: labelSelector=app=web and fieldSelector=status.phase=Running in the request",
-				Seen: fmt.Sprintf("labelSelector=%q fieldSelector=%q: Pods were fetched that are thrown away here\n%s",
-					label, field, request),
-				See: "README.md#selectors",
-			})
-		}
-	}
+		}},
+	}, testbed.Fail{
+		Expected: "the API server to do the selecting: labelSelector=app=web and fieldSelector=status.phase=Running in the request",
+		Seen:     "Pods were fetched that are thrown away here",
+		See:      "README.md#selectors",
+	})
 }

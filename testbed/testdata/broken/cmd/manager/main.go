@@ -1,0 +1,4 @@
+// Manager doesn't compile.
+package main
+
+func main() { undefined() }
