@@ -32,7 +32,7 @@ type Options struct {
 	Path string
 	// Args are its arguments, without the program's name.
 	Args []string
-	// Env is its whole environment.
+	// Env is its whole environment. Of two values for one name the later counts.
 	Env []string
 	// Dir is its working directory; "" is the caller's.
 	Dir string

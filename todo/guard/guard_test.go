@@ -152,7 +152,7 @@ func TestExit(t *testing.T) {
 }
 
 func TestSurroundings(t *testing.T) {
-	p, out := start(t, Options{Args: []string{"env"}, Env: []string{"A=1", "B=x y"}})
+	p, out := start(t, Options{Args: []string{"env"}, Env: []string{"A=0", "B=x y", "A=1"}})
 	ended(t, p)
 	if s := out(); s != "A=1\nB=x y\n" {
 		t.Errorf("environment %q", s)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -36,7 +37,7 @@ func Start(o Options) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := spec{Path: o.Path, Args: o.Args, Env: o.Env, Dir: o.Dir}
+	s := spec{Path: o.Path, Args: o.Args, Env: lastWins(o.Env), Dir: o.Dir}
 	if o.Output != nil {
 		cmd.Stderr = o.Output
 		cmd.ExtraFiles = append([]*os.File{o.Output}, o.Inherit...)
@@ -69,6 +70,23 @@ func Start(o Options) (*Process, error) {
 		p.Close()
 		return nil, errors.New("the guard ended before it had started anything")
 	}
+}
+
+// lastWins leaves one value for each name, as exec.Cmd does: a program that looks
+// for one takes the first it finds.
+func lastWins(env []string) []string {
+	at := make(map[string]int, len(env))
+	var kept []string
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		if i, twice := at[name]; twice {
+			kept[i] = v
+			continue
+		}
+		at[name] = len(kept)
+		kept = append(kept, v)
+	}
+	return kept
 }
 
 // newGuard is this executable, to be started as a guard.
