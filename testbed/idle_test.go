@@ -56,7 +56,7 @@ func reader(b *Bed) func() {
 // short is rest, quicker.
 var short = IdleOptions{Window: 300 * time.Millisecond, Settle: 200 * time.Millisecond}
 
-func with(o IdleOptions, change func(*IdleOptions)) IdleOptions {
+func adjusted(o IdleOptions, change func(*IdleOptions)) IdleOptions {
 	change(&o)
 	return o
 }
@@ -102,7 +102,7 @@ func init() {
 			writer(t, b)()
 			var n atomic.Int64
 			again(t, 20*time.Millisecond, func() { n.Add(1) })
-			b.Idle(with(short, func(o *IdleOptions) { o.Count = func() int { return int(n.Load()) } }), restless)
+			b.Idle(adjusted(short, func(o *IdleOptions) { o.Count = func() int { return int(n.Load()) } }), restless)
 			os.Exit(0)
 		},
 		"did nothing before it rested": func(t *testing.T) {
@@ -114,14 +114,14 @@ func init() {
 		"only watches and rests": func(t *testing.T) {
 			b := New(t)
 			reader(b)()
-			b.Idle(with(short, func(o *IdleOptions) { o.Presence.Match.Verb = proxy.Read }), restless)
+			b.Idle(adjusted(short, func(o *IdleOptions) { o.Presence.Match.Verb = proxy.Read }), restless)
 		},
 		"loses the cluster and rests": func(t *testing.T) {
 			b := New(t)
 			writer(t, b)()
 			cut := cutOff(t, b)
 			first := true
-			b.Idle(with(short, func(o *IdleOptions) {
+			b.Idle(adjusted(short, func(o *IdleOptions) {
 				o.Count = func() int {
 					if first {
 						first = false

@@ -368,8 +368,10 @@ func TestNoProcessOutlivesAKilledCheck(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, c.Start())
 			defer func() {
-				_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-				_ = c.Wait()
+				if c.ProcessState == nil {
+					_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+					_ = c.Wait()
+				}
 			}()
 			var check, process int
 			_, err = fmt.Fscan(out, &check, &process)

@@ -4,8 +4,9 @@
 // Between the two stands a third process, the guard: this very executable,
 // started again. It holds the read end of a pipe whose only write end is its
 // parent's. When that closes (the parent has ended, by kill -9 too) the guard
-// kills the program and all its descendants, and ends. It does the same when the program ends by itself, as the end of
-// a container's first process is the end of the others.
+// kills the program and all its descendants, and ends. It does the same when the
+// program ends by itself, as the end of a container's first process is the end
+// of the others.
 //
 // The guard has a session of its own, so that a kill of its parent's process
 // group doesn't reach it. On Linux it is a child subreaper (prctl(2),

@@ -21,21 +21,29 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// kill kills the program's process group and each descendant of this process.
+// kill kills each descendant of this process; without /proc, the program's process
+// group. The group is not for where there is /proc: its number may be another's
+// once the program has been waited for.
 func kill(group int) {
-	if group > 0 {
+	found, ok := descendants(os.Getpid())
+	if !ok && group > 0 {
 		_ = syscall.Kill(-group, syscall.SIGKILL)
 	}
-	for _, pid := range descendants(os.Getpid()) {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+	for pid, parent := range found {
+		// On a busy machine numbers come round quickly, and reading /proc is slow
+		// there. One that was adopted meanwhile is found the next time.
+		if p, ok := parentOf(strconv.Itoa(pid)); ok && p == parent {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 	}
 }
 
-// descendants lists what descends from a process now. Without /proc it is nothing.
-func descendants(of int) []int {
+// descendants lists what descends from a process now, with its parent. It reports
+// false without /proc.
+func descendants(of int) (map[int]int, bool) {
 	proc, err := os.Open("/proc")
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	defer proc.Close()
 	names, _ := proc.Readdirnames(-1)
@@ -47,17 +55,18 @@ func descendants(of int) []int {
 			}
 		}
 	}
-	var found []int
+	found := map[int]int{}
 	for pid := range parents {
 		// The bound keeps a table that changed while it was read from being a ring.
 		for p, n := parents[pid], 0; p > 0 && n < len(parents); p, n = parents[p], n+1 {
 			if p == of {
-				found = append(found, pid)
+				found[pid] = parents[pid]
 				break
 			}
 		}
 	}
-	return found
+	_, ok := parents[of] // or this is no /proc
+	return found, ok
 }
 
 // parentOf reads /proc/PID/stat, "42 (any name) S 1 …": proc_pid_stat(5).
