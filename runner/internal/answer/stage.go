@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,6 +52,19 @@ func (s *Staged) Rel(file string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Program is the folder of an answer's own program, in a chapter that has one.
+const Program = "cmd/manager"
+
+// HasProgram says whether the answer has a program of its own.
+func (s *Staged) HasProgram() bool {
+	for rel := range s.origins {
+		if path.Dir(rel) == Program && strings.HasSuffix(rel, ".go") {
+			return true
+		}
+	}
+	return false
 }
 
 // IsCheck says whether a staged path is one of the course's checks.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,8 +25,9 @@ import (
 // slowCompile is when a person is told what takes so long.
 const slowCompile = 4 * time.Second
 
-// compile builds the staged checks. A nil build means it worked; an error, that
-// the toolchain or the course is at fault rather than the answer.
+// compile builds the staged checks, and the answer's program where it has one. A
+// nil build means it worked; an error, that the toolchain or the course is at
+// fault rather than the answer.
 func compile(ctx context.Context, o Options, staged *answer.Staged) (binary string, build *verdict.Build, err error) {
 	if len(staged.Offences) > 0 {
 		return "", reaching(staged), nil
@@ -34,12 +36,22 @@ func compile(ctx context.Context, o Options, staged *answer.Staged) (binary stri
 	// No debug information and no vet: both cost a second and serve nobody here.
 	// What else is set must be as for bin/controlplane and go test: the libraries
 	// are in Go's cache under their flags, and compiling them again costs minutes.
-	args := []string{"test", "-c", "-vet=off", "-buildvcs=false", "-ldflags=-s -w"}
+	flags := []string{"-buildvcs=false", "-ldflags=-s -w"}
 	if o.Race {
-		args = append(args, "-race")
+		flags = append(flags, "-race")
 	}
-	args = append(args, "-o", binary, ".")
+	build, err = goRun(ctx, o, staged, slices.Concat([]string{"test", "-c", "-vet=off"}, flags, []string{"-o", binary, "."}))
+	if build == nil && err == nil && staged.HasProgram() {
+		build, err = goRun(ctx, o, staged, slices.Concat([]string{"build"}, flags, []string{"-o", programPath(binary), "./" + answer.Program}))
+	}
+	if build != nil || err != nil {
+		return "", build, err
+	}
+	return binary, nil, nil
+}
 
+// goRun runs the go command in the stage.
+func goRun(ctx context.Context, o Options, staged *answer.Staged, args []string) (*verdict.Build, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = staged.Dir
 	cmd.Env = goEnv(os.Environ(), o.Race)
@@ -56,21 +68,21 @@ func compile(ctx context.Context, o Options, staged *answer.Staged) (binary stri
 		slow := time.AfterFunc(slowCompile, func() { o.Status(text) })
 		defer slow.Stop()
 	}
-	err = cmd.Run()
+	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return "", nil, ctx.Err()
+		return nil, ctx.Err()
 	case err == nil:
-		return binary, nil, nil
+		return nil, nil
 	case errors.Is(err, exec.ErrNotFound):
-		return "", nil, noGo(err)
+		return nil, noGo(err)
 	case !errors.As(err, &exit):
-		return "", nil, fmt.Errorf("run go: %w", err)
+		return nil, fmt.Errorf("run go: %w", err)
 	}
 	build, blame := readCompiler(out.String(), staged)
 	if blame {
-		return "", build, nil
+		return build, nil
 	}
 	h := ""
 	switch text := out.String(); {
@@ -83,7 +95,7 @@ func compile(ctx context.Context, o Options, staged *answer.Staged) (binary stri
 	case strings.Contains(text, "toolchain"), strings.Contains(text, "requires go >="):
 		h = "the course needs the Go version that go.work names: https://go.dev/dl"
 	}
-	return "", nil, hint.New(h, "compile chapter %s: the toolchain failed, not your code:\n    %s", o.Chapter.ID, strings.Join(build.Lines, "\n    "))
+	return nil, hint.New(h, "compile chapter %s: the toolchain failed, not your code:\n    %s", o.Chapter.ID, strings.Join(build.Lines, "\n    "))
 }
 
 // reaching says, in the place of the compiler, that an answer goes for what
@@ -106,6 +118,9 @@ func binaryPath(o Options, staged *answer.Staged) string {
 	}
 	return path
 }
+
+// programPath is where the answer's program is built, beside the checks.
+func programPath(binary string) string { return binary + ".manager" }
 
 // goEnv is the environment of the go command: the user's caches and proxy, none
 // of the user's flags, so that the build is the same for everybody.

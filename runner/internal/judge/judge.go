@@ -173,7 +173,8 @@ func prepare(ctx context.Context, o Options) (p *prepared, err error) {
 func (p *prepared) close() {
 	if p.o.Race || (p.o.Answer.Kind != answer.Mine && p.o.Answer.Kind != answer.Solution) {
 		// Only what is judged again and again is worth its tens of megabytes.
-		_ = os.Remove(binaryPath(p.o, p.staged))
+		binary := binaryPath(p.o, p.staged)
+		_, _ = os.Remove(binary), os.Remove(programPath(binary))
 	}
 	p.staged.Close()
 }
@@ -372,6 +373,9 @@ func runAll(ctx context.Context, o Options, staged *answer.Staged, binary string
 func one(ctx context.Context, o Options, staged *answer.Staged, binary string, c verdict.Check, spec *course.Check) (verdict.Check, error) {
 	limit := time.Duration(float64(checkTime+spec.Window) * o.Factor)
 	env := environment{Kubeconfig: o.Cluster.Kubeconfig, Home: o.Cluster.Home, Factor: o.Factor}
+	if staged.HasProgram() {
+		env.Program = programPath(binary)
+	}
 	if len(spec.Needs) > 0 {
 		env.Control = o.Cluster.Control
 	}

@@ -26,6 +26,7 @@ type processOptions struct {
 type environment struct {
 	Kubeconfig, Home string
 	Control          string // "" for a check without needs
+	Program          string // the answer's own, built; "" if it has none
 	Factor           float64
 }
 
@@ -163,6 +164,9 @@ func (e environment) list(env []string, private string) []string {
 	}
 	if e.Control != "" {
 		kept = append(kept, "LAB_CONTROL="+e.Control)
+	}
+	if e.Program != "" {
+		kept = append(kept, "LAB_MANAGER="+e.Program)
 	}
 	return append(kept,
 		"HOME="+filepath.Join(private, "home"),
