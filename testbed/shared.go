@@ -36,7 +36,7 @@ const (
 // the ConfigMap kube-root-ca.crt.
 func (b *Bed) Shared(name string, objects ...Object) string {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), setupTimeout)
+	ctx, cancel := context.WithTimeout(b.Context(), Scale(setupTimeout))
 	defer cancel()
 	namespace, err := b.shared(ctx, name, objects)
 	b.Must(err, "lay out the objects that checks share")
