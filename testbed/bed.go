@@ -80,7 +80,7 @@ func New(t testing.TB) *Bed {
 
 func (b *Bed) setUp(admin *rest.Config) error {
 	// Not the test's context: it ends before the clean-ups that need it.
-	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), Scale(setupTimeout))
 	defer cancel()
 
 	b.adminSeen = &writes{}
@@ -125,7 +125,7 @@ func (b *Bed) setUp(admin *rest.Config) error {
 
 // tearDown leaves nothing behind, and doesn't wait for the API server to finish.
 func (b *Bed) tearDown() {
-	ctx, cancel := context.WithTimeout(context.Background(), teardownTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), Scale(teardownTimeout))
 	defer cancel()
 	b.stop()
 	b.background.Wait()

@@ -301,9 +301,10 @@ type recorder struct {
 // record notes every change from a dump on, until the test's end.
 func (c *theirs) record(from state, versions map[kind]string) *recorder {
 	r := &recorder{c: c, changes: make(chan change, 1000), state: maps.Clone(from)}
+	ctx := c.t.Context()
 	for k, version := range versions {
 		go func() {
-			req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet,
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet,
 				"https://"+c.server+k.list+"?watch=1&timeoutSeconds=3600&resourceVersion="+version, nil)
 			if err != nil {
 				return
@@ -325,7 +326,7 @@ func (c *theirs) record(from state, versions map[kind]string) *recorder {
 				}
 				select {
 				case r.changes <- change{e.Type, k, e.Object}:
-				case <-c.t.Context().Done():
+				case <-ctx.Done():
 					return
 				}
 			}

@@ -169,7 +169,16 @@ users:
 		require.Equal(t, kept, files(t, p.get("HOME")), "the user's home folder")
 	}
 
-	t.Run("nothing happens before it is named", func(t *testing.T) {
+	// step is a subtest whose failure ends it alone.
+	step := func(name string, do func(t *testing.T)) {
+		t.Run(name, func(sub *testing.T) {
+			p.t, c.t = sub, sub
+			defer func() { p.t, c.t = t, t }()
+			do(sub)
+		})
+	}
+
+	step("nothing happens before it is named", func(t *testing.T) {
 		for _, set := range []func(){
 			func() {},
 			func() { p.set("KUBECONFIG", config) },
@@ -193,7 +202,7 @@ users:
 		unchanged(t)
 	})
 
-	t.Run("rights that are missing are listed", func(t *testing.T) {
+	step("rights that are missing are listed", func(t *testing.T) {
 		p.set("LAB_CONTEXT", "readonly")
 		r := p.lab(2, "cluster", "up")
 		want(t, r.stderr, `context "readonly" at https://`+w.address, "so nothing was made", "create, patch, delete namespaces",
@@ -207,7 +216,7 @@ users:
 		unchanged(t)
 	})
 
-	t.Run("a chapter passes on it", func(t *testing.T) {
+	step("a chapter passes on it", func(t *testing.T) {
 		p.set("LAB_CONTEXT", "prod")
 		r := p.lab(0, "run", "1", "--answer", "solution")
 		want(t, r.stdout, "existing v1.", "6 of 6 done")
@@ -220,7 +229,7 @@ users:
 		require.Equal(t, kept, files(t, p.get("HOME")), "the user's home folder")
 	})
 
-	t.Run("what others use stays, as long as they do", func(t *testing.T) {
+	step("what others use stays, as long as they do", func(t *testing.T) {
 		labels := obj{"app.kubernetes.io/managed-by": "controllings-testbed"}
 		c.crd("gadgets.shop.example.com", labels)
 		c.create("/api/v1/namespaces", obj{"metadata": obj{"name": "bed-other", "labels": labels,
@@ -234,7 +243,7 @@ users:
 		c.remove("/api/v1/namespaces/bed-other")
 	})
 
-	t.Run("down leaves it as it was", func(t *testing.T) {
+	step("down leaves it as it was", func(t *testing.T) {
 		p.lab(0, "cluster", "up")
 		// What a check leaves that was killed: a bed, held by a finalizer of code
 		// that no longer runs, and rights over the cluster.
