@@ -116,6 +116,7 @@ func (t *Text) End(r *verdict.Result) {
 	}
 	if r.Status == verdict.Passed {
 		fmt.Fprintf(t.W, " %s\n", t.Style.Green(fmt.Sprintf("Chapter %d is done.", r.Number)))
+		t.explainStretch(r)
 		t.explainSkipped(r, nil)
 		t.after()
 		t.explainAll(r)
@@ -138,11 +139,27 @@ func (t *Text) End(r *verdict.Result) {
 	if t.All {
 		t.explainAll(r)
 	} else if c := verdict.First(r.Checks); c != nil {
-		t.explain(c)
-		if t.Verbose && strings.TrimSpace(c.Output) != "" {
-			t.line("output", c.Output)
-		}
+		t.explainFirst(c)
 		t.explainSkipped(r, c)
+	}
+}
+
+// explainFirst explains the check to look at, and shows what its process wrote.
+func (t *Text) explainFirst(c *verdict.Check) {
+	t.explain(c)
+	if t.Verbose && strings.TrimSpace(c.Output) != "" {
+		t.line("output", c.Output)
+	}
+}
+
+// explainStretch explains the first stretch check that went wrong in a chapter
+// that is done. One that is not started is nobody's next step.
+func (t *Text) explainStretch(r *verdict.Result) {
+	wrong := slices.DeleteFunc(slices.Clone(r.Checks), func(c verdict.Check) bool {
+		return c.Status != verdict.Failed && c.Status != verdict.Error
+	})
+	if c := verdict.First(wrong); c != nil && !t.All {
+		t.explainFirst(c)
 	}
 }
 
