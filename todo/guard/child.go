@@ -33,6 +33,7 @@ type guard struct {
 	children chan os.Signal // SIGCHLD
 	pid      int            // the program's; 0 once it has been waited for
 	group    int            // its process group's
+	stopped  bool           // by SIGSTOP, all of its threads
 	start    time.Time
 	exit     *Exit
 }
@@ -86,9 +87,7 @@ func (g *guard) keep(in *json.Decoder) {
 			g.tell(event{Exit: g.exit})
 			return
 		case c := <-commands:
-			if g.pid != 0 {
-				_ = syscall.Kill(g.pid, c.Signal)
-			}
+			g.signal(c.Signal)
 			g.tell(event{Acted: true})
 		case <-gone:
 			g.killAll()
@@ -96,6 +95,38 @@ func (g *guard) keep(in *json.Decoder) {
 				g.tell(event{Exit: g.exit}) // for a parent that only closed the pipe
 			}
 			return
+		}
+	}
+}
+
+// stopTime bounds the wait for a program to stop.
+const stopTime = 10 * time.Second
+
+// signal sends a signal. What SIGSTOP is for has happened when it returns: each
+// thread goes on until it has been told, which takes its time on a busy machine.
+func (g *guard) signal(s syscall.Signal) {
+	if g.pid == 0 || syscall.Kill(g.pid, s) != nil {
+		return
+	}
+	if s == syscall.SIGCONT {
+		g.stopped = false
+	}
+	if s != syscall.SIGSTOP {
+		return
+	}
+	timer := time.NewTimer(stopTime)
+	defer timer.Stop()
+	for g.reap(); !g.stopped && g.exit == nil; g.reap() {
+		select {
+		case <-g.children:
+		case <-timer.C:
+			return
+		}
+	}
+	if g.exit != nil {
+		select { // it is looked at again in keep
+		case g.children <- syscall.SIGCHLD:
+		default:
 		}
 	}
 }
@@ -139,7 +170,7 @@ func (g *guard) begin() error {
 func (g *guard) reap() bool {
 	for {
 		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG|syscall.WUNTRACED, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue
@@ -147,6 +178,8 @@ func (g *guard) reap() bool {
 			return false
 		case pid == 0:
 			return true
+		case status.Stopped():
+			g.stopped = g.stopped || pid == g.pid
 		case pid == g.pid:
 			g.pid = 0
 			g.exit = &Exit{Code: status.ExitStatus(), Elapsed: time.Since(g.start)}

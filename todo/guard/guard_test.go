@@ -119,7 +119,15 @@ func running(t *testing.T, file string, n int) (pids []int) {
 	return pids
 }
 
-func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+// alive tells whether the process is there. On a busy machine its number may be
+// another's soon, so what it runs is asked for too.
+func alive(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return false
+	}
+	args, _ := exec.Command("ps", "-o", "args=", "-p", strconv.Itoa(pid)).Output()
+	return strings.Contains(string(args), "unruly")
+}
 
 func ended(t *testing.T, p *Process) Exit {
 	t.Helper()
@@ -184,8 +192,9 @@ func TestSignals(t *testing.T) {
 	if pid != p.PID() {
 		t.Errorf("PID() is %d, the program says %d", p.PID(), pid)
 	}
-	// Stopped, it doesn't answer; it does as soon as it goes on.
-	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGTERM} {
+	// Stopped, it doesn't answer; it does as soon as it goes on. To stop it again
+	// changes nothing.
+	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGSTOP, syscall.SIGTERM} {
 		if err := p.Signal(s); err != nil {
 			t.Fatal(err)
 		}
@@ -203,6 +212,57 @@ func TestSignals(t *testing.T) {
 	}
 	if s := out(); s != "told to end\n" {
 		t.Errorf("output %q", s)
+	}
+}
+
+// A stopped program prints nothing more: it has stopped when Signal returns.
+func TestStop(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p, err := Start(Options{Path: unruly, Args: []string{"flood", filepath.Join(t.TempDir(), "pids")}, Output: w})
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	buf := make([]byte, 1<<20)
+	for range 20 {
+		if _, err := r.Read(buf); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		// A pipe holds no more than buf: this empties it.
+		if err := r.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		n, got := 0, 0
+		for ; err == nil; got, err = r.Read(buf) {
+			n += got
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) || n > 64<<10 {
+			t.Fatalf("%d bytes came from a stopped program, and then %v", n, err)
+		}
+		err = r.SetReadDeadline(time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if exit := ended(t, p); exit.Signal != syscall.SIGKILL {
+		t.Errorf("%+v", exit)
 	}
 }
 

@@ -167,7 +167,7 @@ func (p *Process) Exit() (Exit, bool) {
 }
 
 // Signal sends a signal to the program, and to no other process. When it returns,
-// the signal has been sent. ErrEnded says that the program had ended.
+// the signal has been sent, and after SIGSTOP the program has stopped. ErrEnded says that the program had ended.
 func (p *Process) Signal(s syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
