@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/controllings/controllings/testbed/proxy"
+	"github.com/controllings/controllings/todo/channel"
 )
 
 // Bed is an isolated place on the cluster for one check. Make it with New.
@@ -100,6 +101,13 @@ func (b *Bed) setUp(admin *rest.Config) error {
 	b.namespace = namespace.Name
 	running, stop := context.WithCancel(context.Background())
 	b.stop = stop
+	// A step that is not written ends the process without any clean-up.
+	stays := channel.BeforeExit(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), Scale(time.Second))
+		defer cancel()
+		_ = b.removeNamespace(ctx, nil) // else the next run collects it
+	})
+	b.t.Cleanup(stays)
 	b.t.Cleanup(b.tearDown)
 	b.background.Go(func() { b.keepAlive(running) })
 

@@ -44,6 +44,7 @@ func Step(step string) error {
 		fmt.Fprintf(os.Stderr, "todo: report step %s: %v\n", step, sendErr)
 	}
 	fmt.Fprintln(os.Stderr, err)
+	channel.Leave()
 	os.Exit(exitNotStarted)
 	return err // not reached
 }

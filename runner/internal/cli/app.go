@@ -64,7 +64,7 @@ func (a *app) end(ctx context.Context, err error) int {
 	var j judged
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintln(a.Stderr, "\ninterrupted: nothing was left running, and your files are as they were")
+		fmt.Fprintln(a.Stderr, "\ninterrupted: no process was left running, and your files are as they were")
 		return verdict.ExitInterrupted
 	case err == nil:
 		return verdict.ExitPassed
@@ -177,6 +177,12 @@ func (a *app) judgeCluster(c *course.Course) (judge.Cluster, error) {
 	p, err := a.provider(c)
 	if err != nil {
 		return judge.Cluster{}, err
+	}
+	// Before anything is compiled for a cluster that nobody named.
+	if choice, ok := p.(cluster.Chooser); ok {
+		if err := choice.Chosen(); err != nil {
+			return judge.Cluster{}, err
+		}
 	}
 	return judge.On(p, a.Probe, c.Home), nil
 }

@@ -65,6 +65,13 @@ type Provider interface {
 	Kubeconfig() string
 }
 
+// Chooser is a Provider of a cluster that the user has to name.
+type Chooser interface {
+	// Chosen returns an error with a hint as long as none is named. It looks at
+	// the user's settings alone, and asks no cluster.
+	Chosen() error
+}
+
 // Logger is a Provider that can show its components' logs.
 type Logger interface {
 	// Logs writes the last lines of the named component's log, of all when it

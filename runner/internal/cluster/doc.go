@@ -1,6 +1,6 @@
 // Package cluster is the seam between the runner and a Kubernetes cluster. A
 // Provider brings one up and down and says where its kubeconfig is; what else a
-// provider can do is an interface of its own (Logger, Kubectl, Controller), to be asked for
+// provider can do is an interface of its own (Chooser, Logger, Kubectl, Controller), to be asked for
 // with a type assertion.
 //
 // There are two backends. "embedded" builds bin/controlplane from source, once,

@@ -43,6 +43,12 @@ func (e *existing) dir() string { return filepath.Join(e.o.Home, "clusters", "ex
 // Kubeconfig implements Provider.
 func (e *existing) Kubeconfig() string { return filepath.Join(e.o.Home, "kubeconfig") }
 
+// Chosen implements Chooser.
+func (e *existing) Chosen() error {
+	_, err := chooseFromEnv()
+	return err
+}
+
 // Up implements Provider. Until the user has named a context it sends no request
 // and writes no file, and it makes nothing on the cluster: checks do.
 func (e *existing) Up(ctx context.Context) error {
