@@ -40,16 +40,19 @@ func TestClientHasNameAndBudget(t *testing.T) {
 			See:      budgetPart,
 		})
 	}
-	expectBudget(b, "from a configuration without limits", client)
+	expectBudget(b, "from a configuration without limits", client, budget)
 	expectName(b, newClient(b, config, budget))
+	for _, other := range []clientset.Budget{{QPS: 50, Burst: 5}, {QPS: 2.5, Burst: 40}} {
+		expectBudget(b, fmt.Sprintf("of QPS %g and burst %d", other.QPS, other.Burst), newClient(b, config, other), other)
+	}
 
 	// What the configuration says of limits was said by somebody else.
 	config.QPS, config.Burst = 7, 8
-	expectBudget(b, "from a configuration with QPS 7 and burst 8", newClient(b, config, budget))
+	expectBudget(b, "from a configuration with QPS 7 and burst 8", newClient(b, config, budget), budget)
 	config.QPS, config.Burst = -1, 0
-	expectBudget(b, "from a configuration with QPS -1", newClient(b, config, budget))
+	expectBudget(b, "from a configuration with QPS -1", newClient(b, config, budget), budget)
 	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(3, 4)
-	expectBudget(b, "from a configuration that brings a RateLimiter of 3 requests a second", newClient(b, config, budget))
+	expectBudget(b, "from a configuration that brings a RateLimiter of 3 requests a second", newClient(b, config, budget), budget)
 
 	expectNoLimit(b, config)
 	expectErrors(b, config)
@@ -103,7 +106,7 @@ func expectName(b *testbed.Bed, client kubernetes.Interface) {
 
 // expectBudget takes all that the client may ask at once, over two API groups, and
 // looks at how much that was. Nothing is sent. The client must not have been used.
-func expectBudget(b *testbed.Bed, which string, client kubernetes.Interface) {
+func expectBudget(b *testbed.Bed, which string, client kubernetes.Interface, budget clientset.Budget) {
 	core, apps := client.CoreV1().RESTClient().GetRateLimiter(), client.AppsV1().RESTClient().GetRateLimiter()
 	if core == nil || apps == nil {
 		b.Fail(testbed.Fail{

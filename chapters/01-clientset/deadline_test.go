@@ -273,6 +273,13 @@ func expectEnded(b *testbed.Bed, what string, mark proxy.Mark, match proxy.Match
 		}
 		return len(requests) > 0, fmt.Sprintf("%d requests", len(requests))
 	})
+	if n := b.Traffic().Since(mark).Count(match); n != 1 {
+		b.Fail(testbed.Fail{
+			Expected: what + " to be one request: who tries again needs a limit over all tries",
+			Seen:     fmt.Sprintf("%d requests", n),
+			See:      limitsPart,
+		})
+	}
 }
 
 // receive waits for a value of c, and fails with f if none comes.

@@ -1,14 +1,17 @@
 package clientset_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clientset "github.com/controllings/controllings/chapters/01-clientset"
@@ -44,19 +47,7 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 		Expected: fmt.Sprintf("a page of at most %d objects to be visited before the next is asked for", pageSize),
 		See:      pagesPart,
 	})
-	b.NoRequestsSince(before, testbed.Absence{
-		Match: configMapLists,
-		Where: func(r proxy.Request) bool { return r.Query.Get("limit") != fmt.Sprint(pageSize) },
-		Presence: testbed.Presence{Match: configMapLists, Otherwise: testbed.Fail{
-			Expected: "the ConfigMaps to be listed",
-			Seen:     "no list of ConfigMaps reached the API server",
-			See:      pagesPart,
-		}},
-	}, testbed.Fail{
-		Expected: fmt.Sprintf("limit=%d in every list request, so that no answer is larger than a page", pageSize),
-		Seen:     "a list request without it",
-		See:      pagesPart,
-	})
+	expectLimit(b, before)
 	expectEachOnce(b, "in a walk that nothing disturbs", names, visits)
 
 	// A walk whose continue token expires after the first page.
@@ -69,6 +60,7 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 		Times:   1,
 	})
 	visits = map[string]int{}
+	before = b.Traffic().Mark()
 	err = clientset.EachConfigMap(b.Context(), b.Clientset(), namespace, pageSize, func(cm *corev1.ConfigMap) error {
 		visits[cm.Name]++
 		return nil
@@ -78,24 +70,66 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 		Expected: "the walk to begin again when its continue token has expired (410, reason Expired, on the second page)",
 		See:      pagesPart,
 	})
+	expectLimit(b, before)
 	expectEachOnce(b, "in a walk whose continue token expired after the first page", names, visits)
+	expectEnd(b, namespace)
 
-	// A visitor that has enough.
-	enough := errors.New("enough")
-	visited = 0
-	before = b.Traffic().Mark()
-	err = clientset.EachConfigMap(b.Context(), b.Clientset(), namespace, pageSize, func(*corev1.ConfigMap) error {
-		visited++
-		return enough
-	})
-	if !errors.Is(err, enough) || visited != 1 || b.Traffic().Since(before).Count(configMapLists) != 1 {
-		b.Fail(testbed.Fail{
-			Expected: "the first error of visit to end the walk and to be returned",
-			Seen: fmt.Sprintf("error %v after %d visits and %d requests",
-				err, visited, b.Traffic().Since(before).Count(configMapLists)),
-			See: pagesPart,
+	// A visitor that has enough, and one whose own list elsewhere has expired: that
+	// is no token of this walk's.
+	for _, enough := range []error{errors.New("enough"), apierrors.NewResourceExpired("another list's token")} {
+		visited = 0
+		before = b.Traffic().Mark()
+		err = clientset.EachConfigMap(b.Context(), b.Clientset(), namespace, pageSize, func(*corev1.ConfigMap) error {
+			visited++
+			return enough
 		})
+		if !errors.Is(err, enough) || visited != 1 || b.Traffic().Since(before).Count(configMapLists) != 1 {
+			b.Fail(testbed.Fail{
+				Expected: fmt.Sprintf("the first error of visit (%v) to end the walk and to be returned", enough),
+				Seen: fmt.Sprintf("error %v after %d visits and %d requests",
+					err, visited, b.Traffic().Since(before).Count(configMapLists)),
+				See: pagesPart,
+			})
+		}
 	}
+}
+
+// expectLimit looks at the lists since mark: each has to ask for a page.
+func expectLimit(b *testbed.Bed, mark proxy.Mark) {
+	b.NoRequestsSince(mark, testbed.Absence{
+		Match: configMapLists,
+		Where: func(r proxy.Request) bool { return r.Query.Get("limit") != fmt.Sprint(pageSize) },
+		Presence: testbed.Presence{Match: configMapLists, Otherwise: testbed.Fail{
+			Expected: "the ConfigMaps to be listed",
+			Seen:     "no list of ConfigMaps reached the API server",
+			See:      pagesPart,
+		}},
+	}, testbed.Fail{
+		Expected: fmt.Sprintf("limit=%d in every list request, so that no answer is larger than a page", pageSize),
+		Seen:     "a list request without it",
+		See:      pagesPart,
+	})
+}
+
+// expectEnd walks in pages of which the last is as full as the others: that
+// nothing remains is told by the answer, not by its length.
+func expectEnd(b *testbed.Bed, namespace string) {
+	const size = total / 3
+	ctx, giveUp := context.WithCancel(b.Context())
+	defer giveUp()
+	var lists atomic.Int64
+	counting := b.Faults().Add(proxy.Rule{Match: configMapLists, Before: func() {
+		if lists.Add(1) > 2*total/size {
+			giveUp()
+		}
+	}})
+	defer counting.Remove()
+	err := clientset.EachConfigMap(ctx, b.Clientset(), namespace, size, func(*corev1.ConfigMap) error { return nil })
+	b.NoError(err, testbed.Fail{
+		Expected: fmt.Sprintf("a walk to end where nothing remains, although the last of its pages of %d is a full one", size),
+		Seen:     fmt.Sprintf("%d lists, and no end", lists.Load()),
+		See:      pagesPart,
+	})
 }
 
 // expectEachOnce judges which objects a walk visited, and how often.

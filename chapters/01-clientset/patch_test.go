@@ -42,6 +42,18 @@ func TestSetImageChangesOneField(t *testing.T) {
 		})
 	}
 
+	// The other container, which is the first of the list.
+	err = clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "proxy", "registry.example/proxy:8")
+	b.NoError(err, testbed.Fail{Expected: "the image of container proxy set to registry.example/proxy:8", See: patchesPart})
+	want.Template.Spec.Containers[0].Image = "registry.example/proxy:8"
+	if after := getDeployment(b); !equality.Semantic.DeepEqual(*want, after.Spec) {
+		b.Fail(testbed.Fail{
+			Expected: "the image of container proxy changed after that of app: " + describeContainers(want.Template.Spec.Containers),
+			Seen:     containers(after),
+			See:      patchesPart,
+		})
+	}
+
 	// A container that isn't there.
 	err = clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "nosuch", "registry.example/app:2")
 	if after := getDeployment(b); len(after.Spec.Template.Spec.Containers) != 2 || err == nil {
@@ -70,7 +82,7 @@ func TestSetImageChangesOneField(t *testing.T) {
 	}
 	b.Must(<-reordered, "reorder the containers")
 	for _, c := range getDeployment(b).Spec.Template.Spec.Containers {
-		if c.Name == "proxy" && c.Image != "registry.example/proxy:7" {
+		if c.Name == "proxy" && c.Image != "registry.example/proxy:8" {
 			b.Fail(testbed.Fail{
 				Expected: "the image of container app set, or an error, when the owner reorders the containers in between",
 				Seen:     "the image of container proxy overwritten with " + c.Image,

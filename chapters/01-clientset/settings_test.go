@@ -42,14 +42,15 @@ func TestSettingsTellErrorsApart(t *testing.T) {
 	if err := clientset.Explain(nil); err != nil {
 		b.Fail(testbed.Fail{Expected: "Explain(nil) to be nil", Seen: fmt.Sprintf("the error %v", err), See: errorsPart})
 	}
-	busy := apierrors.NewGenericServerResponse(http.StatusTooManyRequests, "get",
-		schema.GroupResource{Resource: "configmaps"}, "app", "", 1, true)
-	if found := reasonsOf(clientset.Explain(busy)); len(found) > 0 {
-		b.Fail(testbed.Fail{
-			Expected: "none of the five reasons for a 429: the API server is busy, and to try again later helps",
-			Seen:     strings.Join(found, " and "),
-			See:      errorsPart,
-		})
+	for _, code := range []int{http.StatusTooManyRequests, http.StatusBadRequest, http.StatusUnauthorized, http.StatusGone, http.StatusInternalServerError} {
+		other := apierrors.NewGenericServerResponse(code, "get", schema.GroupResource{Resource: "configmaps"}, "app", "", 1, true)
+		if found := reasonsOf(clientset.Explain(other)); len(found) > 0 {
+			b.Fail(testbed.Fail{
+				Expected: fmt.Sprintf("none of the five reasons for a %d, which calls for something else than they do", code),
+				Seen:     strings.Join(found, " and "),
+				See:      errorsPart,
+			})
+		}
 	}
 
 	// The way that works: create, read, change, read again, delete.
@@ -86,7 +87,7 @@ func TestSettingsTellErrorsApart(t *testing.T) {
 	}
 
 	// The five ways that don't, each by the API server itself.
-	_, err = clientset.CreateSettings(ctx, client, ns, "app", nil)
+	_, err = clientset.CreateSettings(ctx, client, ns, "app", map[string]string{"colour": "green"})
 	expectReason(b, "CreateSettings of a name that is taken", err, clientset.ErrAlreadyExists)
 
 	stale.Data["colour"] = "red"
