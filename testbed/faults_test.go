@@ -161,7 +161,9 @@ func (c *cached) converges() {
 		have, want = versions(c.store.List()), versions(items)
 		return maps.Equal(have, want)
 	}
-	for end := time.Now().Add(Scale(20 * time.Second)); !ok(); time.Sleep(5 * time.Millisecond) {
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for end := time.Now().Add(Scale(20 * time.Second)); !ok(); <-poll.C {
 		if time.Now().After(end) {
 			assert.Equal(c.t, want, have, "cache and API server")
 			for _, r := range c.Traffic().Requests(proxy.Match{Resource: "configmaps"}) {

@@ -132,7 +132,7 @@ func (f *framing) isBookmark(frame []byte) bool {
 		return false
 	}
 	event := &metav1.WatchEvent{}
-	_, _, err := f.StreamSerializer.Serializer.Decode(frame[f.head:], nil, event)
+	_, _, err := f.StreamSerializer.Decode(frame[f.head:], nil, event)
 	return err == nil && event.Type == string(watch.Bookmark)
 }
 
@@ -146,7 +146,7 @@ func (f *framing) failure(s *metav1.Status) ([]byte, error) {
 		return nil, fmt.Errorf("encode a status: %w", err)
 	}
 	event := &metav1.WatchEvent{Type: string(watch.Error), Object: runtime.RawExtension{Raw: object.Bytes()}}
-	if err := f.StreamSerializer.Serializer.Encode(event, f.StreamSerializer.NewFrameWriter(&frame)); err != nil {
+	if err := f.StreamSerializer.Encode(event, f.StreamSerializer.NewFrameWriter(&frame)); err != nil {
 		return nil, fmt.Errorf("encode a watch event: %w", err)
 	}
 	return frame.Bytes(), nil

@@ -162,7 +162,7 @@ func (r Rule) onOpen() bool {
 // inStream reports that the fault happens to the answer of a watch, after its
 // opening. A connection that breaks before the first event breaks earlier.
 func (r Rule) inStream() bool {
-	return r.onOpen() && !(r.AfterEvents == 0 && (r.Drop || r.Blackhole))
+	return r.onOpen() && (r.AfterEvents > 0 || !r.Drop && !r.Blackhole)
 }
 
 // cutsOff reports that the rule is about a client, and not about some requests.

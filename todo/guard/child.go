@@ -42,7 +42,7 @@ func run() {
 	// Caught, not ignored: what is ignored would stay so in the program. Nothing
 	// ends the guard but its parent's end; writing to a parent that is gone least
 	// of all.
-	signal.Notify(make(chan os.Signal), syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
 	g := &guard{events: json.NewEncoder(os.Stdout), children: make(chan os.Signal, 1)}
 	signal.Notify(g.children, syscall.SIGCHLD)
 	adopt()

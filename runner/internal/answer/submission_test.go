@@ -96,7 +96,7 @@ func TestSubmissionLinks(t *testing.T) {
 
 	for name, lay := range map[string]func(dir, chapter string){
 		"a file, absolute": func(_, chapter string) { link(outside, filepath.Join(chapter, "x.go")) },
-		"a file, relative": func(dir, chapter string) {
+		"a file, relative": func(_, chapter string) {
 			rel, err := filepath.Rel(chapter, outside)
 			require.NoError(t, err)
 			link(rel, filepath.Join(chapter, "x.go"))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func grades() map[string]*verdict.Grade {
 	evil.Frames = []verdict.Place{*evil.Where}
 
 	build := settled(passed, failed)
-	build.Build = &verdict.Build{Lines: []string{"chapters/02-informers/informers.go:3:41: undefined: nmae", hostile}, First: failed.Where}
+	build.Build = &verdict.Build{Lines: []string{"chapters/02-informers/informers.go:3:41: undefined: nme", hostile}, First: failed.Where}
 	for i := range build.Checks {
 		build.Checks[i] = check(build.Checks[i].Test, build.Checks[i].Step, build.Checks[i].Title, verdict.Blocked, 1)
 	}
@@ -263,7 +264,7 @@ func xmlText(t *testing.T, data []byte) string {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	for {
 		tok, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return b.String()
 		}
 		require.NoError(t, err)
