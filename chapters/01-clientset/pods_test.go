@@ -83,7 +83,9 @@ func TestRunningPodsSelectsAtTheServer(t *testing.T) {
 	b.NoRequestsSince(before, testbed.Absence{
 		Match: podLists,
 		Where: func(r proxy.Request) bool {
-			return letsThrough(r, "db", corev1.PodRunning) || letsThrough(r, "web", corev1.PodPending)
+			return letsThrough(r, "db", corev1.PodRunning) || slices.ContainsFunc(
+				[]corev1.PodPhase{corev1.PodPending, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown},
+				func(phase corev1.PodPhase) bool { return letsThrough(r, "web", phase) })
 		},
 		Presence: testbed.Presence{Match: podLists, Otherwise: testbed.Fail{
 			Expected: "one list request for Pods",
