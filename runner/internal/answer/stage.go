@@ -28,6 +28,7 @@ type Staged struct {
 	// enough not to run it.
 	Offences []Offence
 
+	judged  bool              // laid out to be run, not to be edited
 	origins map[string]string // staged path → the real file, as shown
 	unlock  func()
 }
@@ -86,7 +87,7 @@ func Stage(ctx context.Context, c *course.Course, ch *course.Chapter, n Name) (*
 		unlock()
 		return nil, stageError(err)
 	}
-	s := &Staged{Dir: dir, real: real, Name: n, unlock: unlock}
+	s := &Staged{Dir: dir, real: real, Name: n, judged: true, unlock: unlock}
 	if err := s.lay(c, ch, files); err != nil {
 		unlock()
 		return nil, stageError(err)
@@ -160,7 +161,7 @@ func (s *Staged) lay(c *course.Course, ch *course.Chapter, files Files) error {
 			continue
 		}
 		want[name], s.origins[name] = toChapter(name, f.Data, module), f.Origin
-		if reports && strings.HasSuffix(name, ".go") {
+		if s.judged && reports && strings.HasSuffix(name, ".go") {
 			want[name] = reportFirst(want[name], module)
 		}
 	}
