@@ -43,7 +43,7 @@ type Process struct {
 	start     time.Time
 	guarded   *guard.Process
 	addresses map[string]string
-	output    bounded
+	output    guard.Output
 	readers   sync.WaitGroup // of output and report
 	done      chan struct{}  // it has ended, and all it said is known
 
@@ -101,7 +101,8 @@ func (b *Bed) Start(o ProcessOptions) *Process {
 	if o.Dir == "" {
 		o.Dir = work
 	}
-	p := &Process{bed: b, name: o.Name, addresses: map[string]string{}, done: make(chan struct{})}
+	p := &Process{bed: b, name: o.Name, addresses: map[string]string{}, done: make(chan struct{}),
+		output: guard.Output{Head: keepHead, Tail: keepTail}}
 	args, err := p.fillIn(o.Args)
 	b.Must(err, "find a free port")
 	env, err := p.fillIn(o.Env)

@@ -1,12 +1,10 @@
 package testbed
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Bounds of what is kept of a process's output, in bytes.
@@ -66,43 +64,4 @@ func lastOf(text string) []string {
 	}
 	slices.Reverse(last)
 	return last
-}
-
-// bounded keeps the head and the tail of what is written to it.
-type bounded struct {
-	mu      sync.Mutex
-	head    []byte
-	tail    []byte // a ring once it is full
-	next    int    // where the ring begins
-	dropped int64
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := len(p)
-	k := min(keepHead-len(b.head), len(p))
-	b.head, p = append(b.head, p[:k]...), p[k:]
-	if skip := len(p) - keepTail; skip > 0 {
-		b.dropped += int64(skip)
-		p = p[skip:]
-	}
-	k = min(keepTail-len(b.tail), len(p))
-	b.tail, p = append(b.tail, p[:k]...), p[k:]
-	b.dropped += int64(len(p))
-	for len(p) > 0 {
-		k = copy(b.tail[b.next:], p)
-		b.next, p = (b.next+k)%keepTail, p[k:]
-	}
-	return n, nil
-}
-
-func (b *bounded) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	gap := ""
-	if b.dropped > 0 {
-		gap = fmt.Sprintf("\n… %d bytes left out …\n", b.dropped)
-	}
-	return string(b.head) + gap + string(b.tail[b.next:]) + string(b.tail[:b.next])
 }

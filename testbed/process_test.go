@@ -415,7 +415,7 @@ func TestPorts(t *testing.T) {
 }
 
 func TestBounded(t *testing.T) {
-	var b bounded
+	b := guard.Output{Head: keepHead, Tail: keepTail}
 	assert.Empty(t, b.String())
 	_, _ = b.Write([]byte("begin\n"))
 	assert.Equal(t, "begin\n", b.String())
@@ -431,7 +431,7 @@ func TestBounded(t *testing.T) {
 	text, dropped := whole.String(), whole.Len()-keepHead-keepTail
 	assert.Equal(t, text[:keepHead]+fmt.Sprintf("\n… %d bytes left out …\n", dropped)+text[len(text)-keepTail:], b.String())
 
-	var one bounded
+	one := guard.Output{Head: keepHead, Tail: keepTail}
 	_, _ = one.Write([]byte(text)) // the same at once
 	assert.Equal(t, b.String(), one.String())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/controllings/controllings/runner/internal/verdict"
 	"github.com/controllings/controllings/todo/channel"
+	"github.com/controllings/controllings/todo/guard"
 )
 
 // TestDecide is the table of what a check's process may do. Only one of its
@@ -72,7 +73,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestBounded(t *testing.T) {
-	b := &bounded{}
+	b := &guard.Output{Head: keepHead, Tail: keepTail}
 	line := strings.Repeat("x", 1000) + "\n"
 	for range 10_000 {
 		_, _ = b.Write([]byte(line))
@@ -84,10 +85,10 @@ func TestBounded(t *testing.T) {
 	assert.True(t, strings.HasPrefix(got, line))
 	assert.True(t, strings.HasSuffix(got, line+"the end\n"), got[len(got)-100:])
 
-	b = &bounded{}
+	b = &guard.Output{Head: keepHead, Tail: keepTail}
 	_, _ = b.Write([]byte(strings.Repeat("a", 1<<20) + "tail"))
 	assert.True(t, strings.HasSuffix(b.String(), "aaatail"))
-	b = &bounded{}
+	b = &guard.Output{Head: keepHead, Tail: keepTail}
 	_, _ = b.Write([]byte("short"))
 	assert.Equal(t, "short", b.String())
 }

@@ -96,7 +96,7 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 	}
 	defer process.Close()
 
-	output := &bounded{}
+	output := &guard.Output{Head: keepHead, Tail: keepTail}
 	copied := make(chan struct{})
 	go func() { defer close(copied); _, _ = io.Copy(output, said) }()
 	type received struct {
