@@ -15,6 +15,7 @@ import (
 
 	"github.com/controllings/controllings/runner/internal/course"
 	"github.com/controllings/controllings/runner/internal/hint"
+	"github.com/controllings/controllings/runner/internal/lock"
 )
 
 // Staged is an answer laid out as a module of its own, ready to be built.
@@ -107,18 +108,18 @@ func lockedDir(base string) (string, func(), error) {
 		if i > 1 {
 			dir = fmt.Sprintf("%s.%d", base, i)
 		}
-		unlock, err := tryLock(dir + ".lock")
+		held, err := lock.Try(dir + ".lock")
 		if err != nil {
 			return "", nil, err
 		}
-		if unlock == nil {
+		if held == nil {
 			continue
 		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			unlock()
+			_ = held.Close()
 			return "", nil, err
 		}
-		return dir, unlock, nil
+		return dir, func() { _ = held.Close() }, nil
 	}
 	return "", nil, fmt.Errorf("a hundred runs hold %q", base)
 }

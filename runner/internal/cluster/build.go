@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/controllings/controllings/runner/internal/hint"
+	"github.com/controllings/controllings/runner/internal/lock"
 )
 
 // kubernetesVersion is set in the binary at link time, as the official builds
@@ -73,11 +73,11 @@ func (b builder) ensure(ctx context.Context) error {
 	if err := mkdir(filepath.Dir(b.binary())); err != nil {
 		return err
 	}
-	lock, err := acquire(ctx, b.lock(), "the control plane", b.status)
+	held, err := acquire(ctx, b.lock(), "the control plane", b.status)
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer held.Close()
 	if b.current(want) {
 		return nil // the one we waited for has built it
 	}
@@ -85,7 +85,7 @@ func (b builder) ensure(ctx context.Context) error {
 		return hint.New("install Go from https://go.dev/dl/ and put its bin folder on PATH", "build the control plane: the go command is not on PATH")
 	}
 	defer os.Remove(b.fresh())
-	if err := b.compile(ctx, version, lock); err != nil {
+	if err := b.compile(ctx, version, held); err != nil {
 		return err
 	}
 	// The stamp goes first and comes back last: a crash in between costs a
@@ -110,30 +110,13 @@ func (b builder) current(want string) bool {
 // acquire waits for the build lock. It is passed on to the go command, so a
 // runner that is killed does not let a second build begin beside the first.
 func acquire(ctx context.Context, path, what string, status io.Writer) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	held, err := lock.Wait(ctx, path, func() {
+		fmt.Fprintf(status, "another command is building %s: waiting for it\n", what)
+	})
 	if err != nil {
-		return nil, explain(fmt.Errorf("lock the build: %w", err))
+		return nil, explain(fmt.Errorf("build %s: %w", what, err))
 	}
-	for said := false; ; {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return f, nil
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			_ = f.Close()
-			return nil, fmt.Errorf("lock the build: %w", err)
-		}
-		if !said {
-			fmt.Fprintf(status, "another command is building %s: waiting for it\n", what)
-			said = true
-		}
-		select {
-		case <-ctx.Done():
-			_ = f.Close()
-			return nil, fmt.Errorf("wait for another build: %w", context.Cause(ctx))
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+	return held, nil
 }
 
 // compile runs the go command, twice: first to list what is to be built, so

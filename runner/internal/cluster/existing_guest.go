@@ -47,15 +47,15 @@ func (g guest) build(ctx context.Context) error {
 	if err := mkdir(filepath.Dir(g.binary())); err != nil {
 		return err
 	}
-	lock, err := acquire(ctx, filepath.Join(g.root, "bin", ".guest.lock"), "bin/guest", g.status)
+	held, err := acquire(ctx, filepath.Join(g.root, "bin", ".guest.lock"), "bin/guest", g.status)
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer held.Close()
 	if _, err := os.Stat(g.binary()); err != nil {
 		fmt.Fprintln(g.status, "building bin/guest, which speaks to your cluster: once, about a minute")
 	}
-	err = goCommand(ctx, filepath.Join(g.root, "testbed"), []string{"build", "-mod=readonly", "-buildvcs=false", "-o", g.binary(), "./cmd/guest"}, lock, io.Discard, func(string) {})
+	err = goCommand(ctx, filepath.Join(g.root, "testbed"), []string{"build", "-mod=readonly", "-buildvcs=false", "-o", g.binary(), "./cmd/guest"}, held, io.Discard, func(string) {})
 	if err != nil {
 		return explainBuild(ctx, "bin/guest", "if you changed testbed/, look there first: cd testbed && GOWORK=off go build ./cmd/guest", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/controllings/controllings/runner/internal/answer"
 	"github.com/controllings/controllings/runner/internal/course"
 	"github.com/controllings/controllings/runner/internal/hint"
+	"github.com/controllings/controllings/runner/internal/lock"
 	"github.com/controllings/controllings/runner/internal/verdict"
 )
 
@@ -451,22 +452,18 @@ func seconds(d time.Duration) float64 {
 func share(ctx context.Context, home string, alone bool) (unlock func(), err error) {
 	path := filepath.Join(home, "cluster.lock")
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, fmt.Errorf("lock the cluster: %w", err)
+		return nil, fmt.Errorf("take the cluster: %w", err)
 	}
-	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
-		unlock, err := tryShare(path, alone)
-		if err != nil {
-			return nil, fmt.Errorf("lock the cluster: %w", err)
-		}
-		if unlock != nil {
-			return unlock, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(wait):
-		}
+	var held *os.File
+	if alone {
+		held, err = lock.Wait(ctx, path, nil)
+	} else {
+		held, err = lock.WaitShared(ctx, path)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("take the cluster: %w", err)
+	}
+	return func() { _ = held.Close() }, nil
 }
 
 // noGo says that there is no toolchain.

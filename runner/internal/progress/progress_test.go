@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/controllings/controllings/runner/internal/hint"
+	"github.com/controllings/controllings/runner/internal/lock"
 	"github.com/controllings/controllings/runner/internal/verdict"
 )
 
@@ -158,13 +159,13 @@ func TestNotAFile(t *testing.T) {
 // ever.
 func TestLocked(t *testing.T) {
 	home := t.TempDir()
-	unlock, err := lock(context.Background(), filepath.Join(home, "progress.lock"))
+	held, err := lock.Try(filepath.Join(home, "progress.lock"))
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	_, err = Update(ctx, home, func(*State) error { return nil })
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.NotEmpty(t, hint.Of(err))
-	unlock()
+	require.NoError(t, held.Close())
 	update(t, home, func(s *State) { s.SetSolutionSeen("01-x") })
 }

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/controllings/controllings/runner/internal/hint"
+	"github.com/controllings/controllings/runner/internal/lock"
 )
 
 // lockWait is how long a command waits for another one's update, which takes some
@@ -29,11 +29,14 @@ func Update(ctx context.Context, home string, change func(*State) error) (*State
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	unlock, err := lock(ctx, filepath.Join(home, "progress.lock"))
-	if err != nil {
-		return nil, err
+	held, err := lock.Wait(ctx, filepath.Join(home, "progress.lock"), nil)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = hint.New("is another lab stopped in another terminal?", "%w", err)
 	}
-	defer unlock()
+	if err != nil {
+		return nil, fmt.Errorf("write what lab remembers: %w", err)
+	}
+	defer held.Close()
 	s, err := Load(home)
 	if err != nil {
 		return nil, err
@@ -81,29 +84,4 @@ func (s *State) save() error {
 	defer dir.Close()
 	_ = dir.Sync() // some file systems can't
 	return nil
-}
-
-// lock takes the lock at path. The kernel gives it back when the process dies,
-// however it dies.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("write what lab remembers: %w", err)
-	}
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return func() { f.Close() }, nil
-		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
-			f.Close()
-			return nil, fmt.Errorf("lock %q: %w", path, err)
-		}
-		select {
-		case <-ctx.Done():
-			f.Close()
-			return nil, hint.New("is another lab stopped in another terminal?", "lock %q: %w", path, ctx.Err())
-		case <-time.After(wait):
-		}
-	}
 }
