@@ -156,6 +156,30 @@ func TestWhatIsStoppedStaysDown(t *testing.T) {
 	})
 }
 
+// The nodes' leases are held under a name that is new at each start of kwok: a
+// kwok that waited for its predecessor's to end would leave Pods Pending for
+// most of a minute.
+func TestPodsStartSoonAfterKwokWasStartedAgain(t *testing.T) {
+	c := fresh(t)
+	c.up(t)
+	admin := c.admin(t)
+	ns := admin.namespace()
+	runs := func(name string) {
+		t.Helper()
+		admin.create("/api/v1/namespaces/"+ns+"/pods", obj{"metadata": obj{"name": name}, "spec": obj{"containers": []obj{{"name": "c", "image": "i"}}}})
+		admin.until("/api/v1/namespaces/"+ns+"/pods/"+name, func(_ int, o obj) bool { return field(o, "status", "phase") == "Running" })
+	}
+	runs("before") // and so the leases are held
+	c.does(t, "restart", "kwok")
+	runs("after-a-restart")
+	c.does(t, "kill", "kwok")
+	runs("after-a-kill")
+	c.down(t)
+	c.up(t)
+	admin = c.admin(t)
+	runs("after-another-start")
+}
+
 // Whoever depends on the API server outlives its absence (no component uses up
 // its restarts), and works at once when everything is put back.
 func TestTheOthersOutliveALongAbsenceOfTheAPIServer(t *testing.T) {

@@ -26,6 +26,10 @@ func kwok() int {
 		fmt.Fprintln(os.Stderr, "kwok: read its configuration:", err)
 		return 1
 	}
+	if err := dropLeases(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "kwok: drop the leases of the one before:", err)
+		return 1
+	}
 	c := cmd.NewCommand(ctx)
 	// A version makes cobra add a --version flag, which Kubernetes' packages
 	// have added already in this binary.
