@@ -20,12 +20,14 @@ list: lab ## the chapters, and how long they take
 	@exec bin/lab list
 progress: lab ## how far you are, and where to go on
 	@exec bin/lab progress
-chapter-%: lab ## check your answer (ANSWER=solution: that one instead)
-	@exec bin/lab run $* $(if $(ANSWER),--answer '$(ANSWER)')
-hint-%: lab ## the next hint (STEP=1.2: of that step)
+chapter-%: lab ## check your answer (STEP=1.2: one step; ANSWER=solution: that answer)
+	@exec bin/lab run $* $(if $(STEP),'$(STEP)') $(if $(ANSWER),--answer '$(ANSWER)')
+hint: lab ## the next hint, of the chapter where you are
+	@exec bin/lab hint
+hint-%: lab ## the same of that chapter (STEP=1.2: of that step)
 	@exec bin/lab hint $* $(if $(STEP),'$(STEP)')
-solution-%: lab ## what the worked solution does differently
-	@exec bin/lab solution $*
+solution-%: lab ## what the worked solution does differently (STEP=1.2: in its files)
+	@exec bin/lab solution $* $(if $(STEP),'$(STEP)')
 reset-%: lab ## the stubs again; your work is kept as a dated copy
 	@exec bin/lab reset $*
 cluster-up: lab ## start the cluster (a chapter does so by itself)
@@ -37,7 +39,7 @@ cluster-status: lab ## what runs, and how it is
 doctor: lab ## see whether this machine has what the course needs
 	@exec bin/lab doctor
 lab: ## build bin/lab, the command behind these targets
-	@$(NEED_GO); $(FIRST); $(LAB)
+	@$(NEED_GO); $(FIRST); $(LAB) || { [ -w . ] || echo 'hint:  this folder is read-only: clone the course into one that you can write to' >&2; exit 2; }
 clean: lab ## stop the cluster, remove what was built; your kept work stays
 	@bin/lab cluster down && { [ ! -d "$${LAB_HOME:-.lab}/clusters/existing" ] || CLUSTER=existing bin/lab cluster down; } && rm -rf bin "$${LAB_HOME:-.lab}/clusters" "$${LAB_HOME:-.lab}/stage" "$${LAB_HOME:-.lab}/kubeconfig"
 
@@ -55,4 +57,4 @@ verify: lab ## all of scripts/verify: lint, versions, stubs, lessons, cross-buil
 update: lab ## all of scripts/update: writes what is generated
 	@exec scripts/tools/run update all
 
-.PHONY: help list cluster-up cluster-down cluster-status doctor lab clean test flake verify update
+.PHONY: help list hint cluster-up cluster-down cluster-status doctor lab clean test flake verify update

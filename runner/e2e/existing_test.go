@@ -266,7 +266,7 @@ users:
 		c.remove(gadget + "/g")
 		r = p.lab(0, "cluster", "down")
 		want(t, r.stderr, "removing type gadgets.shop.example.com")
-		want(t, r.stdout, "cluster existing: nothing of the course's is left on it")
+		want(t, r.stdout, "nothing of the course's is left on the clusters it was a guest of")
 		_, err := os.Stat(kubeconfig)
 		require.ErrorIs(t, err, fs.ErrNotExist)
 		p.lab(1, "cluster", "status")

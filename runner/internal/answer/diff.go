@@ -1,16 +1,20 @@
 package answer
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/controllings/controllings/runner/internal/course"
 )
 
-// Diff is the way from the learner's files to the solution's, as a unified
-// diff of the chapter's files:, "" if they are the same.
-func Diff(ctx context.Context, c *course.Course, ch *course.Chapter, colour bool) (string, error) {
+// Diff is the way from the learner's files to the solution's, as a unified diff
+// of the chapter's files in their order, "" if they are the same. A step narrows
+// it to the files in which the stubs have something to do for it.
+func Diff(ctx context.Context, c *course.Course, ch *course.Chapter, step string, colour bool) (string, error) {
 	have, err := mine(c, ch)
 	if err != nil {
 		return "", err
@@ -27,12 +31,46 @@ func Diff(ctx context.Context, c *course.Course, ch *course.Chapter, colour bool
 		f.Data = toChapter(name, f.Data, module)
 		want[name] = f
 	}
-	for name := range have {
-		if _, ok := want[name]; !ok {
-			delete(have, name) // the learner's own: the solution has no say in it
+	names := ch.Files
+	if step != "" {
+		if names, err = filesOf(ctx, c, ch, step); err != nil {
+			return "", err
 		}
 	}
-	return diff(ctx, have, want, c.Rel(ch.Dir), c.Rel(ch.Solution), colour)
+	var all strings.Builder
+	for _, name := range names {
+		a, b := Files{}, Files{}
+		if f, ok := have[name]; ok {
+			a[name] = f
+		}
+		if f, ok := want[name]; ok {
+			b[name] = f
+		}
+		one, err := diff(ctx, a, b, c.Rel(ch.Dir), c.Rel(ch.Solution), colour)
+		if err != nil {
+			return "", err
+		}
+		all.WriteString(one)
+	}
+	return all.String(), nil
+}
+
+// filesOf are the files whose stubs bear a step's number.
+func filesOf(ctx context.Context, c *course.Course, ch *course.Chapter, step string) ([]string, error) {
+	stubs, err := stubFiles(ctx, c, ch)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, name := range ch.Files {
+		if bytes.Contains(stubs[name].Data, []byte("TODO("+step+")")) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("no stub of chapter %d has a TODO(%s)", ch.Number, step)
+	}
+	return names, nil
 }
 
 // diff compares two sets of files with git, which makes the same text

@@ -76,7 +76,7 @@ func (a *app) clusterDown() *cobra.Command {
 					return err
 				}
 				if _, ok := p.(cluster.Guest); ok {
-					fmt.Fprintf(a.Stdout, "cluster %s: nothing of the course's is left on it\n", p.Name())
+					fmt.Fprintln(a.Stdout, "nothing of the course's is left on the clusters it was a guest of")
 					return nil
 				}
 				fmt.Fprintf(a.Stdout, "cluster %s is down\n", p.Name())
@@ -132,7 +132,8 @@ func (a *app) printState(s cluster.State) {
 		if c.Restarts > 0 {
 			line += fmt.Sprintf("  restarted %d times", c.Restarts)
 		}
-		if c.Exit != "" {
+		// How it last ended, unless somebody asked for that and it runs again.
+		if c.Exit != "" && (c.PID == 0 || c.Restarts > 0) {
 			line += "  " + c.Exit
 		}
 		fmt.Fprintln(a.Stdout, strings.TrimRight(line, " "))

@@ -16,22 +16,19 @@ import (
 func (a *app) hintCommand() *cobra.Command {
 	var again bool
 	cmd := &cobra.Command{
-		Use:   "hint CHAPTER [STEP]",
+		Use:   "hint [CHAPTER [STEP]]",
 		Short: "Show the next hint, of the step to look at or of the one you name",
 		Long: `Show the next hint of the first check that did not pass in your last run, or of
 the one that you name by its step or its test. The hints of a step go from a
-nudge to nearly the answer, one at a time.`,
-		Example: `  lab hint 1
+nudge to nearly the answer, one at a time. Without a chapter it is the one where
+lab progress says to go on.`,
+		Example: `  lab hint
+  lab hint 1
   lab hint 1 1.2
   lab hint 1 1.2 --again`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return hint.New("usage: lab hint CHAPTER [STEP]", "lab hint takes a chapter, and a step if you like, not %d arguments", len(args))
-			}
-			return nil
-		},
+		Args: chapterAndStep("hint", 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, ch, err := a.chapter(args[0])
+			c, ch, err := a.chapterOrNext(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -44,6 +41,39 @@ nudge to nearly the answer, one at a time.`,
 	}
 	cmd.Flags().BoolVar(&again, "again", false, "show those that you were shown, and no new one")
 	return cmd
+}
+
+// chapterOrNext is the chapter that the first argument names; without one, it is
+// where to go on, and the last chapter if all are done.
+func (a *app) chapterOrNext(ctx context.Context, args []string) (*course.Course, *course.Chapter, error) {
+	if len(args) > 0 {
+		return a.chapter(args[0])
+	}
+	c, err := a.course()
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := a.standings(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(all) == 0 {
+		return nil, nil, hint.New("is this a whole clone?", "the course has no chapters")
+	}
+	if next := progress.Next(all); next != nil {
+		return c, next.Chapter, nil
+	}
+	return c, all[len(all)-1].Chapter, nil
+}
+
+// chapterAndStep wants at least that many of a chapter and a step.
+func chapterAndStep(command string, atLeast int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < atLeast || len(args) > 2 {
+			return hint.New(fmt.Sprintf("usage: lab %s CHAPTER [STEP]", command), "lab %s takes a chapter, and a step if you like, not %d arguments", command, len(args))
+		}
+		return nil
+	}
 }
 
 func (a *app) hint(ctx context.Context, c *course.Course, ch *course.Chapter, step string, again bool) error {

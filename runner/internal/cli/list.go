@@ -35,7 +35,14 @@ func (a *app) listCommand() *cobra.Command {
 				if s := standings[i]; s.Ran {
 					done = "  " + report.Done(s)
 				}
-				fmt.Fprintf(a.Stdout, "%3d  %-34s %3d min  %2d checks  %s%s\n", e.Number, e.Title, e.Minutes, e.Checks, e.Lesson, done)
+				stretch := ""
+				if e.Stretch > 0 {
+					stretch = fmt.Sprintf(", %d stretch", e.Stretch)
+				}
+				if e.StretchMinutes > 0 {
+					stretch += fmt.Sprintf(" (%d min)", e.StretchMinutes)
+				}
+				fmt.Fprintf(a.Stdout, "%3d  %-34s %3d min  %2d steps%s  %s%s\n", e.Number, e.Title, e.Minutes, e.Checks, stretch, e.Lesson, done)
 			}
 			return nil
 		},

@@ -20,12 +20,13 @@ func (a *app) runCommand() *cobra.Command {
 	var which string
 	var timings, verbose bool
 	cmd := &cobra.Command{
-		Use:   "run CHAPTER",
-		Short: "Run a chapter's checks against your code",
+		Use:   "run CHAPTER [STEP]",
+		Short: "Run a chapter's checks, or one step's, against your code",
 		Example: `  lab run 1
+  lab run 1 1.2
   lab run 1 --answer solution
   lab run 1 --answer mistakes/lists-everything`,
-		Args: args(1),
+		Args: chapterAndStep("run", 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := answer.ParseName(which)
 			if err != nil {
@@ -41,8 +42,18 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			text := a.text(c, ch)
 			text.Verbose = verbose
+			var only []string
+			if len(args) == 2 {
+				check, err := ch.FindCheck(args[1])
+				if err != nil {
+					return err
+				}
+				only = []string{check.Test}
+				text.Whole = text.Command
+				text.Command += " STEP=" + check.Step
+			}
 			r, t, err := judge.Run(cmd.Context(), judge.Options{
-				Course: c, Chapter: ch, Answer: name, Cluster: on,
+				Course: c, Chapter: ch, Answer: name, Cluster: on, Only: only,
 				Begin: text.Begin, Done: text.Check, Status: a.status,
 			})
 			if err != nil {
@@ -50,7 +61,7 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			start := time.Now()
 			text.End(r)
-			if name.Kind == answer.Mine {
+			if name.Kind == answer.Mine && only == nil {
 				a.remember(cmd.Context(), c, r)
 			}
 			if timings {

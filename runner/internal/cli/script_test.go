@@ -134,6 +134,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("COURSE", filepath.Join(e.WorkDir, "course"))
 			return layCourse(filepath.Join(e.WorkDir, "course"))
 		},
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("no condition %q", name)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"mask":    mask,
 			"replace": replace,

@@ -19,15 +19,24 @@ import (
 func (a *app) solutionCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "solution CHAPTER",
+		Use:   "solution CHAPTER [STEP]",
 		Short: "Show how your code differs from the worked solution",
-		Long: `Show the way from your files to the worked solution's, as a diff.
+		Long: `Show the way from your files to the worked solution's, as a diff: of all files, or
+of those that a step is in.
 It asks once a chapter, and remembers the answer.`,
-		Args: args(1),
+		Args: chapterAndStep("solution", 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, ch, err := a.chapter(args[0])
 			if err != nil {
 				return err
+			}
+			step := ""
+			if len(args) == 2 {
+				check, err := ch.FindCheck(args[1])
+				if err != nil {
+					return err
+				}
+				step = check.Step
 			}
 			state, err := progress.Load(c.Home)
 			if err != nil {
@@ -44,12 +53,12 @@ It asks once a chapter, and remembers the answer.`,
 				return err
 			}
 			style := report.StyleFor(a.Stdout)
-			diff, err := answer.Diff(cmd.Context(), c, ch, style.On())
+			diff, err := answer.Diff(cmd.Context(), c, ch, step, style.On())
 			if err != nil {
 				return err
 			}
 			if diff == "" {
-				a.status("your files are the solution's")
+				a.status(strings.TrimSuffix("your files are the solution's, of step "+step, ", of step "))
 			}
 			fmt.Fprint(a.Stdout, diff)
 			a.status(fmt.Sprintf("why it is so: %s/README.md", c.Rel(ch.Solution)))

@@ -219,6 +219,7 @@ func (e *existing) Status(ctx context.Context) (State, error) {
 		}
 		return st, nil
 	}
+	st.Reason = "the course uses no cluster of somebody else's; " + contextVar + " names one, and make cluster-up looks at it"
 	return st, nil
 }
 

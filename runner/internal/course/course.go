@@ -149,7 +149,7 @@ func (c *Course) Chapter(name string) (*Chapter, error) {
 			return c.load(id)
 		}
 	}
-	return nil, hint.New("the chapters are "+list(ids)+"; make list shows them", "no chapter %q", name)
+	return nil, hint.New("the chapters so far are "+list(ids)+"; README.md names those in preparation", "no chapter %q", name)
 }
 
 func list(ids []string) string {

@@ -23,7 +23,7 @@ import (
 )
 
 // slowCompile is when a person is told what takes so long.
-const slowCompile = 4 * time.Second
+const slowCompile = 10 * time.Second
 
 // compile builds the staged checks, and the answer's program where it has one. A
 // nil build means it worked; an error, that the toolchain or the course is at

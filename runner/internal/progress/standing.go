@@ -40,3 +40,19 @@ func (s *State) Standing(ch *course.Chapter) Standing {
 
 // Done says whether every required check passed.
 func (s Standing) Done() bool { return s.Ran && s.Result.Status == verdict.Passed }
+
+// Next is where to go on: in the first chapter that is begun and not done, else
+// in the first that is not begun. It is nil if all are done.
+func Next(all []Standing) *Standing {
+	for i, s := range all {
+		if s.Ran && !s.Done() {
+			return &all[i]
+		}
+	}
+	for i, s := range all {
+		if !s.Ran {
+			return &all[i]
+		}
+	}
+	return nil
+}

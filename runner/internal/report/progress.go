@@ -48,24 +48,18 @@ func Done(s progress.Standing) string {
 	return text
 }
 
-// next is where to go on: in the first chapter that is begun and not done, else
-// in the first that is not begun.
+// next says where to go on.
 func next(all []progress.Standing) string {
-	for _, s := range all {
+	if s := progress.Next(all); s != nil {
 		n := s.Chapter.Number
-		if !s.Ran || s.Done() {
-			continue
+		if !s.Ran {
+			return fmt.Sprintf("chapter %d, %s: read chapters/%s/README.md, then make chapter-%d", n, s.Chapter.Title, s.Chapter.ID, n)
 		}
 		c := verdict.First(s.Result.Checks)
 		if c == nil {
 			return fmt.Sprintf("chapter %d: make chapter-%d", n, n)
 		}
 		return fmt.Sprintf("chapter %d step %s, %s: make chapter-%d", n, c.Step, c.Title, n)
-	}
-	for _, s := range all {
-		if n := s.Chapter.Number; !s.Ran {
-			return fmt.Sprintf("chapter %d, %s: read chapters/%s/README.md, then make chapter-%d", n, s.Chapter.Title, s.Chapter.ID, n)
-		}
 	}
 	var left []string
 	for _, s := range all {

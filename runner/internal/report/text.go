@@ -20,6 +20,8 @@ type Text struct {
 	Lesson string
 	// Command runs the chapter again: "make chapter-1".
 	Command string
+	// Whole runs all of the chapter, where Command runs one step of it; else "".
+	Whole string
 	// Next is the lesson of the chapter after this one, or "".
 	Next string
 	// NextCommand runs that chapter.
@@ -67,10 +69,15 @@ func (t *Text) Begin(r *verdict.Result) {
 	if r.Build.Advice != "" {
 		fmt.Fprintf(t.W, "\n    %s     %s\n", t.Style.Dim("note"), r.Build.Advice)
 	}
-	fmt.Fprintln(t.W)
-	for _, c := range r.Checks {
-		t.Check(c)
+	fmt.Fprintf(t.W, "\n  %s\n", t.Style.Dim(waiting(r.Checks)))
+}
+
+// waiting says in one line that each of a dozen checks waits for the compiler.
+func waiting(checks []verdict.Check) string {
+	if len(checks) == 1 {
+		return "the check waits for that"
 	}
+	return fmt.Sprintf("the %d checks wait for that", len(checks))
 }
 
 // Check shows the row of one check.
@@ -105,6 +112,10 @@ func (t *Text) Check(c verdict.Check) {
 // End explains the first check that is not green, and says what comes next.
 func (t *Text) End(r *verdict.Result) {
 	r = clean(r)
+	if t.Whole != "" {
+		t.endStep(r)
+		return
+	}
 	done, all := r.Passed()
 	fmt.Fprintf(t.W, "\n  %d of %d done", done, all)
 	if stretch, of := r.StretchPassed(); of > 0 {
@@ -128,12 +139,7 @@ func (t *Text) End(r *verdict.Result) {
 	}
 	fmt.Fprintln(t.W)
 	if r.Build != nil {
-		fmt.Fprintln(t.W)
-		names := "the compiler names"
-		if r.Build.Refused {
-			names = "is named above"
-		}
-		t.line("next", "mend what "+names+", then "+t.Command)
+		t.mend(r.Build)
 		return
 	}
 	if t.All {
@@ -142,6 +148,25 @@ func (t *Text) End(r *verdict.Result) {
 		t.explainFirst(c)
 		t.explainSkipped(r, c)
 	}
+}
+
+// endStep ends a run of one step, which says nothing about the chapter.
+func (t *Text) endStep(r *verdict.Result) {
+	fmt.Fprintf(t.W, "\n  One step, in %.1f s. All of them: %s\n", r.Seconds, t.Whole)
+	if r.Build != nil {
+		t.mend(r.Build)
+	} else if c := verdict.First(r.Checks); c != nil {
+		t.explainFirst(c)
+	}
+}
+
+func (t *Text) mend(b *verdict.Build) {
+	names := "the compiler names"
+	if b.Refused {
+		names = "is named above"
+	}
+	fmt.Fprintln(t.W)
+	t.line("next", "mend what "+names+", then "+t.Command)
 }
 
 // explainFirst explains the check to look at, and shows what its process wrote.
