@@ -51,9 +51,9 @@ func run() {
 	if in.Decode(&g.spec) != nil {
 		return // the parent died before it said what it wanted
 	}
-	if g.spec.Remove != "" {
+	if g.spec.Path == "" {
 		_ = in.Decode(&command{}) // never comes: this returns when the parent is gone
-		_ = os.RemoveAll(g.spec.Remove)
+		g.remove()
 		return
 	}
 	if err := g.begin(); err != nil {
@@ -91,6 +91,7 @@ func (g *guard) keep(in *json.Decoder) {
 			g.tell(event{Acted: true})
 		case <-gone:
 			g.killAll()
+			g.remove()
 			if g.exit != nil {
 				g.tell(event{Exit: g.exit}) // for a parent that only closed the pipe
 			}
@@ -203,6 +204,12 @@ func (g *guard) killAll() {
 		case <-timer.C:
 		}
 		timer.Stop()
+	}
+}
+
+func (g *guard) remove() {
+	if g.spec.Remove != "" {
+		_ = os.RemoveAll(g.spec.Remove) // nobody is left to be told
 	}
 }
 

@@ -42,6 +42,9 @@ type Options struct {
 	Output *os.File
 	// Inherit are open files that it gets as descriptors 3, 4, …
 	Inherit []*os.File
+	// Remove is a folder that goes too, when the caller has ended before the
+	// program and can't do it any more. "" is none.
+	Remove string
 }
 
 // Exit is how a program ended.
@@ -61,7 +64,7 @@ type spec struct {
 	Env    []string
 	Dir    string
 	Files  int    // how many descriptors from outputFD on are the program's
-	Remove string // instead of all that: a folder to remove at the parent's end
+	Remove string // a folder to remove at the parent's end; without a Path, that is all
 }
 
 // command is any other message to it.

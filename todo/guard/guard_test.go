@@ -54,7 +54,7 @@ func play(part string) {
 	if err := RemoveAtEnd(os.Args[3]); err != nil {
 		panic(err)
 	}
-	p, err := Start(Options{Path: os.Args[1], Args: []string{part, os.Args[2], "2"}, Env: os.Environ(), Output: out})
+	p, err := Start(Options{Path: os.Args[1], Args: []string{part, os.Args[2], "2"}, Env: os.Environ(), Output: out, Remove: os.Args[4]})
 	if err != nil {
 		panic(err)
 	}
@@ -320,11 +320,15 @@ func TestTheParentIsKilled(t *testing.T) {
 		}
 		t.Run(part, func(t *testing.T) {
 			dir := t.TempDir()
-			file, removed := filepath.Join(dir, "pids"), filepath.Join(dir, "removed")
-			if err := os.MkdirAll(filepath.Join(removed, "sub"), 0o700); err != nil {
-				t.Fatal(err)
+			file := filepath.Join(dir, "pids")
+			// Of a guard that is there for a folder alone, and of the program's.
+			removed := []string{filepath.Join(dir, "alone"), filepath.Join(dir, "along")}
+			for _, dir := range removed {
+				if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700); err != nil {
+					t.Fatal(err)
+				}
 			}
-			c := exec.Command(os.Args[0], unruly, file, removed)
+			c := exec.Command(os.Args[0], append([]string{unruly, file}, removed...)...)
 			c.Env = append(os.Environ(), partEnv+"="+part)
 			c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			c.Stderr = os.Stderr
@@ -340,8 +344,10 @@ func TestTheParentIsKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			pids := append(running(t, file, n), pid)
-			if _, err := os.Stat(removed); err != nil {
-				t.Errorf("removed too early: %v", err)
+			for _, dir := range removed {
+				if _, err := os.Stat(dir); err != nil {
+					t.Errorf("removed too early: %v", err)
+				}
 			}
 			if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); err != nil { // as the runner does
 				t.Fatal(err)
@@ -350,10 +356,12 @@ func TestTheParentIsKilled(t *testing.T) {
 			for _, pid := range pids {
 				eventually(t, fmt.Sprintf("the end of process %d", pid), func() bool { return !alive(pid) })
 			}
-			eventually(t, "the folder's end", func() bool {
-				_, err := os.Stat(removed)
-				return errors.Is(err, os.ErrNotExist)
-			})
+			for _, dir := range removed {
+				eventually(t, "the end of "+dir, func() bool {
+					_, err := os.Stat(dir)
+					return errors.Is(err, os.ErrNotExist)
+				})
+			}
 		})
 	}
 }

@@ -37,7 +37,7 @@ func Start(o Options) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := spec{Path: o.Path, Args: o.Args, Env: lastWins(o.Env), Dir: o.Dir}
+	s := spec{Path: o.Path, Args: o.Args, Env: lastWins(o.Env), Dir: o.Dir, Remove: o.Remove}
 	if o.Output != nil {
 		cmd.Stderr = o.Output
 		cmd.ExtraFiles = append([]*os.File{o.Output}, o.Inherit...)

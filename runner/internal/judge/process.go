@@ -83,7 +83,7 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 		},
 		Dir:    o.Dir,
 		Env:    append(o.Env.list(os.Environ(), private), wire.Env(guard.FirstInherited)...),
-		Output: theirs, Inherit: wire.Files(),
+		Output: theirs, Inherit: wire.Files(), Remove: private,
 	})
 	wire.Started()
 	theirs.Close()
