@@ -125,11 +125,12 @@ const (
 // backends by name.
 var backends = map[string]func(Options) Provider{
 	"embedded": func(o Options) Provider { return newEmbedded(o) },
+	"kind":     func(o Options) Provider { return newKind(o) },
 	"existing": func(o Options) Provider { return newExisting(o) },
 }
 
 // names of the backends, in the order in which a person should read them.
-var names = []string{"embedded", "existing"}
+var names = []string{"embedded", "kind", "existing"}
 
 // Open returns the provider that o names. It starts nothing.
 func Open(o Options) (Provider, error) {
