@@ -27,9 +27,19 @@ func TestTheAPIServerDiesUnderAGrade(t *testing.T) {
 		}
 	})
 	p.lab(0, "cluster", "up")
+	outage(t, p, func() { p.lab(0, "cluster", "stop", "kube-apiserver") })
 
-	// The worked solution, but between two pages it waits until the test has
-	// stopped the API server.
+	// The one before a run is mended by the run: it starts what is stopped.
+	r := p.lab(0, "run", "1", "--answer", "solution")
+	want(t, r.stdout, "Chapter 1 is done.")
+	want(t, r.stderr, "started kube-apiserver")
+}
+
+// outage grades the worked solution of chapter 1, stops the cluster in the middle,
+// and wants a result that blames the cluster alone.
+func outage(t *testing.T, p *person, stop func()) {
+	t.Helper()
+	// Between two pages it waits until the cluster was stopped.
 	dir := t.TempDir()
 	middle, stopped := filepath.Join(dir, "middle"), filepath.Join(dir, "stopped")
 	submission := t.TempDir()
@@ -52,17 +62,16 @@ func waitForTheOutage() {
 `, middle, stopped, stopped)
 	require.NoError(t, os.WriteFile(pages, []byte(text), 0o600))
 
+	grader := *p // one of its own: it runs beside
 	graded := make(chan result, 1)
-	go func() { graded <- p.run(lab, "grade", "1", "--submission", submission, "--format", "json") }()
+	go func() { graded <- grader.run(lab, "grade", "1", "--submission", submission, "--format", "json") }()
 	eventually(t, 3*time.Minute, func() string {
 		if _, err := os.Stat(middle); err != nil {
 			return err.Error()
 		}
 		return ""
 	})
-	control := newPerson(t)
-	control.set("LAB_HOME", p.get("LAB_HOME"))
-	control.lab(0, "cluster", "stop", "kube-apiserver")
+	stop()
 	require.NoError(t, os.WriteFile(stopped, nil, 0o600))
 	r := <-graded
 	require.Equal(t, 2, r.code, "%s%s", r.stdout, r.stderr)
@@ -88,10 +97,4 @@ func waitForTheOutage() {
 			t.Errorf("%s is %s: %s", c.Test, c.Status, c.Message)
 		}
 	}
-
-	// The one before the run is mended by the run: it starts what is stopped.
-	require.NoError(t, os.Remove(middle))
-	r = p.lab(0, "run", "1", "--answer", "solution")
-	want(t, r.stdout, "Chapter 1 is done.")
-	want(t, r.stderr, "started kube-apiserver")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/controllings/controllings/scripts/tools/internal/stubs"
 	"github.com/controllings/controllings/scripts/tools/internal/versions"
 	"github.com/controllings/controllings/scripts/tools/internal/words"
+	"github.com/controllings/controllings/scripts/tools/internal/workflows"
 )
 
 // A subject is what scripts/verify/NAME proves, and scripts/update/NAME mends
@@ -37,6 +38,7 @@ func (s subject) updates() bool { return s.files != nil || s.update != nil }
 var subjects = []subject{
 	{name: "words", check: words.Check, mend: "say it without the folder: relative to the repository, or with a placeholder"},
 	{name: "shell", check: shell.Check, mend: "mend the scripts"},
+	{name: "workflows", check: workflows.Check, mend: "mend the workflow; each line names the rule of actionlint"},
 	{name: "tools", check: tools, mend: "mend the program or its test"},
 	{name: "gowork", files: gowork.Files},
 	{name: "gomod", files: gomod.Files},

@@ -21,12 +21,12 @@ func (a *app) clusterCommand() *cobra.Command {
 		Short: "Start, stop and look at the course's cluster",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return hint.New("up, down, status, logs, kubectl, restart, stop, start, kill, compact or nodes", "no command %q", cmd.CommandPath()+" "+args[0])
+				return hint.New("up, down, status, logs, kubectl, load, restart, stop, start, kill, compact or nodes", "no command %q", cmd.CommandPath()+" "+args[0])
 			}
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(a.clusterUp(), a.clusterDown(), a.clusterStatus(), a.clusterLogs(), a.clusterKubectl(),
+	cmd.AddCommand(a.clusterUp(), a.clusterDown(), a.clusterStatus(), a.clusterLogs(), a.clusterKubectl(), a.clusterLoad(),
 		a.clusterComponent("restart", "Restart a component, and wait until it serves"),
 		a.clusterComponent("stop", "Stop a component; `lab cluster start` or `up` starts it again"),
 		a.clusterComponent("start", "Start a component, and wait until it serves"),
@@ -163,6 +163,25 @@ func (a *app) clusterLogs() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as they grow")
 	return cmd
+}
+
+func (a *app) clusterLoad() *cobra.Command {
+	return &cobra.Command{
+		Use: "load IMAGE", Short: "Take an image from this machine's Docker onto the nodes of a kind cluster", Args: args(1), DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onCluster(cmd, func(ctx context.Context, p cluster.Provider) error {
+				l, ok := p.(cluster.Loader)
+				if !ok {
+					return hint.New("CLUSTER=kind has real nodes", "cluster %s runs no containers, so it takes no images", p.Name())
+				}
+				if err := l.Load(ctx, args[0]); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.Stdout, "loaded %s\n", args[0])
+				return nil
+			})
+		},
+	}
 }
 
 func (a *app) clusterKubectl() *cobra.Command {

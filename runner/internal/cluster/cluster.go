@@ -92,6 +92,13 @@ type Kubectl interface {
 	Kubectl(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error
 }
 
+// Loader is a Provider whose nodes run containers of images, which a registry need
+// not have.
+type Loader interface {
+	// Load takes an image from this machine's Docker onto each node.
+	Load(ctx context.Context, image string) error
+}
+
 // Controller is a Provider to whose cluster can be done what happens to one in
 // production. What is done is written to w, a line each; an error has a hint.
 type Controller interface {

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sigs.k8s.io/kind/pkg/cluster"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+
 	"github.com/controllings/controllings/runner/internal/hint"
 )
 
@@ -52,6 +55,45 @@ func (k *kind) Logs(ctx context.Context, w io.Writer, component string, follow b
 		cmd.Stdout, cmd.Stderr = w, w
 		if err := cmd.Run(); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("read the log of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Load implements Loader.
+func (k *kind) Load(ctx context.Context, image string) error {
+	r, err := k.ours()
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return hint.New("run CLUSTER=kind make cluster-up", "there is no kind cluster of the course's")
+	}
+	nodes, err := cluster.NewProvider(cluster.ProviderWithDocker()).ListInternalNodes(r.Name)
+	if err != nil {
+		return explainKind("list the cluster's nodes", err)
+	}
+	if err := mkdir(k.dir()); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(k.dir(), "load-")
+	if err != nil {
+		return explain(fmt.Errorf("load image %s: %w", image, err))
+	}
+	defer os.RemoveAll(dir)
+	archive := filepath.Join(dir, "image.tar")
+	if _, err := k.docker.run(ctx, "save", "--output", archive, image); err != nil {
+		return explainKind("load image "+image, err)
+	}
+	for _, n := range nodes {
+		f, err := os.Open(archive)
+		if err != nil {
+			return fmt.Errorf("load image %s: %w", image, err)
+		}
+		err = nodeutils.LoadImageArchive(n, f)
+		_ = f.Close()
+		if err != nil {
+			return explainKind(fmt.Sprintf("load image %s into %s", image, n), err)
 		}
 	}
 	return nil

@@ -22,6 +22,8 @@ type Options struct {
 	Course   *course.Course
 	Chapters []*course.Chapter
 	Cluster  judge.Cluster
+	// Short leaves out alternatives, mistakes and the race detector.
+	Short bool
 	// Status gets a line for each answer that is being judged.
 	Status func(string)
 }
@@ -37,6 +39,7 @@ const (
 type Report struct {
 	Version      int             `json:"version"`
 	OK           bool            `json:"ok"`
+	Short        bool            `json:"short,omitempty"` // stubs and solutions alone
 	Cluster      verdict.Cluster `json:"cluster"`
 	Race         bool            `json:"race"` // the solutions ran with the race detector
 	Mistakes     int             `json:"mistakes"`
@@ -79,7 +82,7 @@ type Outcome struct {
 
 // Verify proves the chapters. An error means that nothing could be proved.
 func Verify(ctx context.Context, o Options) (*Report, error) {
-	r := &Report{Version: 1, OK: true, Race: hasCC(ctx), Chapters: []*Chapter{}}
+	r := &Report{Version: 1, OK: true, Short: o.Short, Race: !o.Short && hasCC(ctx), Chapters: []*Chapter{}}
 	info, err := o.Cluster.Up(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start the cluster: %w", err)
@@ -140,6 +143,10 @@ func (o Options) chapter(ctx context.Context, ch *course.Chapter, race bool) (*C
 	}
 	if c.Solution, err = o.passes(ctx, ch, answer.Name{Kind: answer.Solution}, race); err != nil {
 		return nil, err
+	}
+	if o.Short {
+		c.OK = c.Stub.OK && c.Solution.OK && len(c.Problems) == 0
+		return c, nil
 	}
 	var said []rejection
 	if c.Alternatives, c.Mistakes, said, err = o.patches(ctx, ch); err != nil {

@@ -27,12 +27,19 @@ func (r *Report) Text(w io.Writer, s report.Style) {
 		}
 		one("stub", "compiles, and no step is started", c.Stub)
 		passed := "passes"
-		if c.Solution.Race {
+		switch {
+		case c.Solution.Race:
 			passed += ", with the race detector too"
-		} else {
+		case !r.Short:
 			passed += " (no C compiler here: the race detector was not run)"
 		}
 		one("solution", passed, c.Solution)
+		if r.Short {
+			for _, p := range c.Problems {
+				fmt.Fprintf(w, "  %s %s\n", mark(false), p)
+			}
+			continue
+		}
 		many := func(label, verb string, all []Outcome) {
 			n := count(all)
 			fmt.Fprintf(w, "  %s %-13s %d of %d %s\n", mark(n == len(all)), label, n, len(all), verb)
@@ -58,6 +65,14 @@ func (r *Report) Text(w io.Writer, s report.Style) {
 				fmt.Fprintf(w, "  %s still missing: %s\n", s.Yellow("·"), m)
 			}
 		}
+	}
+	if r.Short {
+		words := s.Green("holds:")
+		if !r.OK {
+			words = s.Red("does not hold:")
+		}
+		fmt.Fprintf(w, "\n%s stubs and solutions of %d chapters on %s %s\n", words, len(r.Chapters), r.Cluster.Provider, r.Cluster.Kubernetes)
+		return
 	}
 	if r.OK {
 		fmt.Fprintf(w, "\n%s %d of %d mistakes rejected, %d of %d alternatives accepted\n", s.Green("holds:"), r.Rejected, r.Mistakes, r.Accepted, r.Alternatives)
