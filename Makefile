@@ -46,6 +46,8 @@ clean: lab ## stop the cluster, remove what was built; your kept work stays
 ## To change the course
 test: lab ## the tests of every module, and the proof of every chapter
 	@exec scripts/test
+test-kind: lab ## every chapter's stubs and solution on a kind cluster; needs Docker
+	@exec scripts/test-kind
 verify-%: lab ## the proof of one chapter: stubs, solution, mistakes, alternatives
 	@exec bin/lab verify $*
 flake: lab ## every verdict 25 times with all cores busy: hours, for the night
@@ -57,4 +59,4 @@ verify: lab ## all of scripts/verify: lint, versions, stubs, lessons, cross-buil
 update: lab ## all of scripts/update: writes what is generated
 	@exec scripts/tools/run update all
 
-.PHONY: help list hint cluster-up cluster-down cluster-status doctor lab clean test flake verify update
+.PHONY: help list hint cluster-up cluster-down cluster-status doctor lab clean test test-kind flake verify update

@@ -69,7 +69,7 @@ func (p *person) program(name string) {
 
 // Step 1.6 for real: in a Pod, LoadConfig finds the Pod's ServiceAccount, and the
 // cluster's DNS knows the API server and a Service.
-func TestAPodFindsItsCluster(t *testing.T) {
+func TestKindAPodFindsItsCluster(t *testing.T) {
 	p := onKind(t)
 	p.program("incluster")
 	const ns = "e2e-incluster"
@@ -98,7 +98,7 @@ func TestAPodFindsItsCluster(t *testing.T) {
 }
 
 // A node that dies in the middle is nobody's wrong answer, and up repairs it.
-func TestTheNodeDiesUnderAGrade(t *testing.T) {
+func TestKindTheNodeDiesUnderAGrade(t *testing.T) {
 	p := onKind(t)
 	name := os.Getenv("LAB_KIND_CLUSTER")
 	if name == "" {
