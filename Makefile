@@ -58,5 +58,7 @@ verify: lab ## all of scripts/verify: lint, versions, stubs, lessons, cross-buil
 	@exec scripts/tools/run verify all
 update: lab ## all of scripts/update: writes what is generated
 	@exec scripts/tools/run update all
+node-image: ## the kind node image with no image registry: root and Debian, some minutes
+	@exec scripts/node-image/build
 
-.PHONY: help list hint cluster-up cluster-down cluster-status doctor lab clean test test-kind flake verify update
+.PHONY: help list hint cluster-up cluster-down cluster-status doctor lab clean test test-kind flake verify update node-image

@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -74,12 +75,13 @@ func Check(ctx context.Context, r *repo.Repo) ([]repo.Finding, error) {
 // drift compares one go.mod with the list.
 func (l List) drift(name string, f *modfile.File, outside bool) []repo.Finding {
 	var found []repo.Finding
-	if f.Go == nil || f.Go.Version != l.Go {
+	wantGo := cmp.Or(l.GoOf[path.Dir(name)], l.Go)
+	if f.Go == nil || f.Go.Version != wantGo {
 		v := "no go line"
 		if f.Go != nil {
 			v = "go " + f.Go.Version
 		}
-		found = append(found, repo.Finding{Path: name, Text: fmt.Sprintf("%s, but go %s in %s", v, l.Go, File)})
+		found = append(found, repo.Finding{Path: name, Text: fmt.Sprintf("%s, but go %s in %s", v, wantGo, File)})
 	}
 	if f.Toolchain != nil {
 		found = append(found, repo.Finding{Path: name, Line: f.Toolchain.Syntax.Start.Line,

@@ -18,6 +18,7 @@ const File = "scripts/versions"
 // List is what the file says.
 type List struct {
 	Go      string            // "1.26.0"
+	GoOf    map[string]string // the same of a folder that has another; never a member of go.work
 	Modules map[string]string // path to version
 }
 
@@ -30,15 +31,20 @@ func Read(r *repo.Repo) (List, error) {
 	return Parse(string(data))
 }
 
-// Parse reads lines of "MODULE VERSION"; # begins a comment.
+// Parse reads lines of "MODULE VERSION"; # begins a comment. "go VERSION" is the
+// Go of all modules, "go VERSION FOLDER" that of one outside the workspace.
 func Parse(text string) (List, error) {
-	l := List{Modules: map[string]string{}}
+	l := List{GoOf: map[string]string{}, Modules: map[string]string{}}
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		n++
 		line, _, _ = strings.Cut(line, "#")
 		f := strings.Fields(line)
 		if len(f) == 0 {
+			continue
+		}
+		if len(f) == 3 && f[0] == "go" && repo.Outside(f[2]) != "" {
+			l.GoOf[f[2]] = f[1]
 			continue
 		}
 		if len(f) != 2 {

@@ -10,12 +10,14 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	l, err := Parse("# a comment\ngo 1.26.0\n\nexample.com/a v1.2.3 # why\n")
+	l, err := Parse("# a comment\ngo 1.26.0\ngo 1.26.6 scripts/x\n\nexample.com/a v1.2.3 # why\n")
 	require.NoError(t, err)
-	require.Equal(t, List{Go: "1.26.0", Modules: map[string]string{"example.com/a": "v1.2.3"}}, l)
+	require.Equal(t, List{Go: "1.26.0", GoOf: map[string]string{"scripts/x": "1.26.6"},
+		Modules: map[string]string{"example.com/a": "v1.2.3"}}, l)
 
 	for text, want := range map[string]string{
 		"example.com/a v1.0.0":                                  `scripts/versions: no line "go VERSION"`,
+		"go 1.26.0\ngo 1.26.6 testbed":                          `scripts/versions:2: want MODULE VERSION, not "go 1.26.6 testbed"`,
 		"go 1.26.0\nexample.com/a":                              `scripts/versions:2: want MODULE VERSION, not "example.com/a"`,
 		"go 1.26.0\nexample.com/a latest":                       `scripts/versions:2: "latest" is no version`,
 		"go 1.26.0\nexample.com/a v1.0.0\nexample.com/a v1.0.0": `scripts/versions:3: example.com/a is listed twice`,
@@ -53,6 +55,15 @@ func TestDrift(t *testing.T) {
 			require.Equal(t, c.want, tree.Lines(list.drift("go.mod", f, c.outside)))
 		})
 	}
+}
+
+func TestDriftOfAFolderWithAnotherGo(t *testing.T) {
+	list := List{Go: "1.26.0", GoOf: map[string]string{"scripts/x": "1.26.6"}}
+	f, err := modfile.Parse("go.mod", []byte("module x\ngo 1.26.6"), nil)
+	require.NoError(t, err)
+	require.Empty(t, list.drift("scripts/x/go.mod", f, true))
+	require.Equal(t, []string{"scripts/y/go.mod: go 1.26.6, but go 1.26.0 in scripts/versions"},
+		tree.Lines(list.drift("scripts/y/go.mod", f, true)))
 }
 
 func TestKubernetes(t *testing.T) {
