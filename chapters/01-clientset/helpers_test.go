@@ -78,13 +78,18 @@ func expectContext(b *testbed.Bed, function, see string, call func(context.Conte
 	ctx, cancel := context.WithCancel(b.Context())
 	cancel()
 	err := call(ctx)
-	if err == nil || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
-		b.Fail(testbed.Fail{
-			Expected: function + " to send its requests with the caller's context, which has ended here: an error, and no answer of the API server's",
-			Seen:     fmt.Sprintf("an answer of the API server's, and the error %v", err),
-			See:      see,
-		})
+	if err != nil && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
+		return
 	}
+	seen := "no error"
+	if err != nil {
+		seen = fmt.Sprintf("the API server's answer: %v", err)
+	}
+	b.Fail(testbed.Fail{
+		Expected: function + " to send its requests with the caller's context, which has ended here: an error, and no answer of the API server's",
+		Seen:     seen,
+		See:      see,
+	})
 }
 
 // shortPages is a client to which the API server sends at most n objects where a

@@ -52,9 +52,9 @@ func GetSettings(ctx context.Context, client kubernetes.Interface, namespace, na
 
 // UpdateSettings writes settings back, all of it, as it was read and then changed
 // by the caller, and returns what the API server stored; settings itself stays as
-// it is. When somebody else wrote in between, be it the same, nothing is written
-// and the error is ErrConflict: their change is not the caller's to lose. Its
-// errors went through Explain.
+// it is. When somebody else wrote in between, even the very same, nothing is
+// written and the error is ErrConflict: their change is not the caller's to lose.
+// Its errors went through Explain.
 func UpdateSettings(ctx context.Context, client kubernetes.Interface, settings *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	// TODO(1.3): write the ConfigMap back, and explain what went wrong.
 	panic(todo.Step("1.3"))
