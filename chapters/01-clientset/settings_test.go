@@ -103,9 +103,9 @@ func expectAllOfIt(b *testbed.Bed, settings *corev1.ConfigMap) {
 		given, stored any
 	}{
 		{"data", given.Data, stored.Data},
-		{"binaryData", given.BinaryData, stored.BinaryData},
 		{"labels", given.Labels, stored.Labels},
 		{"annotations", given.Annotations, stored.Annotations},
+		{"binaryData", given.BinaryData, stored.BinaryData},
 	} {
 		if !equality.Semantic.DeepEqual(part.given, part.stored) {
 			b.Fail(testbed.Fail{
