@@ -74,7 +74,7 @@ func orNothing(s string) string {
 
 // expectContext calls a function with a context that has ended: nothing that it
 // sends can be answered any more, and its caller has to hear of that.
-func expectContext(b *testbed.Bed, function, see string, call func(context.Context) error) {
+func expectContext(b *testbed.Bed, function string, call func(context.Context) error) {
 	ctx, cancel := context.WithCancel(b.Context())
 	cancel()
 	err := call(ctx)
@@ -88,7 +88,7 @@ func expectContext(b *testbed.Bed, function, see string, call func(context.Conte
 	b.Fail(testbed.Fail{
 		Expected: function + " to send its requests with the caller's context, which has ended here: an error, and no answer of the API server's",
 		Seen:     seen,
-		See:      see,
+		See:      "README.md#time-limits",
 	})
 }
 

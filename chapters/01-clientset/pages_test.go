@@ -46,7 +46,7 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 	expectLimit(b, before, pageSize)
 	expectEachOnce(b, "in a walk that nothing disturbs", names, walk)
 
-	expectContext(b, "EachConfigMap", pagesPart, func(ctx context.Context) error {
+	expectContext(b, "EachConfigMap", func(ctx context.Context) error {
 		return clientset.EachConfigMap(ctx, b.Clientset(), namespace, pageSize, func(*corev1.ConfigMap) error { return nil })
 	})
 	expectShortPages(b, namespace, names)

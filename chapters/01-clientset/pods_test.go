@@ -65,7 +65,7 @@ func TestPrintPods(t *testing.T) {
 	}
 
 	expectRequest(b)
-	expectContext(b, "PrintPods", "README.md#a-request", func(ctx context.Context) error {
+	expectContext(b, "PrintPods", func(ctx context.Context) error {
 		return clientset.PrintPods(ctx, b.Clientset(), b.Namespace(), io.Discard)
 	})
 }

@@ -62,7 +62,7 @@ func TestRunningPodsSelectsAtTheServer(t *testing.T) {
 
 	expectOneValue(b)
 	expectAllPages(b, want)
-	expectContext(b, "RunningPods", selectorsPart, func(ctx context.Context) error {
+	expectContext(b, "RunningPods", func(ctx context.Context) error {
 		_, err := clientset.RunningPods(ctx, b.Clientset(), b.Namespace(), "web")
 		return err
 	})

@@ -166,7 +166,7 @@ func expectOneRequest(b *testbed.Bed) {
 			return clientset.DeleteSettings(ctx, client, ns, "once")
 		}},
 	} {
-		expectContext(b, tc.what, errorsPart, tc.call)
+		expectContext(b, tc.what, tc.call)
 		mark := b.Traffic().Mark()
 		_ = tc.call(b.Context()) // the error has been judged
 		sent := b.Traffic().Since(mark).Requests(proxy.Match{Resource: "configmaps"})
