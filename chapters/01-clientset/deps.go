@@ -26,6 +26,7 @@ import (
 	_ "k8s.io/client-go/rest"
 	_ "k8s.io/client-go/tools/clientcmd"
 	_ "k8s.io/client-go/tools/clientcmd/api"
+	_ "k8s.io/client-go/transport"
 	_ "k8s.io/client-go/util/flowcontrol"
 	_ "k8s.io/client-go/util/retry"
 )
