@@ -32,7 +32,7 @@ type Budget struct {
 //
 // All API groups of the client share the budget, and no other client has a part
 // in it: what config itself says about limits, by QPS, Burst or RateLimiter, is
-// not looked at.
+// not looked at. All the rest is as config has it, also what is not set there.
 //
 // An identity without name or version is an error. So is a budget that nobody
 // chose: a QPS of 0, or a positive one without a Burst of at least 1.

@@ -2,10 +2,8 @@ package clientset_test
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -41,6 +39,7 @@ func TestClientHasNameAndBudget(t *testing.T) {
 		})
 	}
 	expectBudget(b, "from a configuration without limits", client, budget)
+	expectOwnBucket(b, config)
 	expectName(b, newClient(b, config, budget))
 	for _, other := range []clientset.Budget{{QPS: 50, Burst: 5}, {QPS: 2.5, Burst: 40}} {
 		expectBudget(b, fmt.Sprintf("of QPS %g and burst %d", other.QPS, other.Burst), newClient(b, config, other), other)
@@ -56,6 +55,7 @@ func TestClientHasNameAndBudget(t *testing.T) {
 
 	expectNoLimit(b, config)
 	expectErrors(b, config)
+	expectTheRest(b)
 }
 
 func newClient(b *testbed.Bed, config *rest.Config, budget clientset.Budget) kubernetes.Interface {
@@ -104,72 +104,6 @@ func expectName(b *testbed.Bed, client kubernetes.Interface) {
 	}
 }
 
-// expectBudget takes all that the client may ask at once, over two API groups, and
-// looks at how much that was. Nothing is sent. The client must not have been used.
-func expectBudget(b *testbed.Bed, which string, client kubernetes.Interface, budget clientset.Budget) {
-	core, apps := client.CoreV1().RESTClient().GetRateLimiter(), client.AppsV1().RESTClient().GetRateLimiter()
-	if core == nil || apps == nil {
-		b.Fail(testbed.Fail{
-			Expected: fmt.Sprintf("a client %s to be held to %g requests a second", which, budget.QPS),
-			Seen:     "no limiter at all",
-			See:      budgetPart,
-		})
-	}
-	if core.QPS() != budget.QPS || apps.QPS() != budget.QPS {
-		b.Fail(testbed.Fail{
-			Expected: fmt.Sprintf("a client %s to be held to %g requests a second", which, budget.QPS),
-			Seen:     fmt.Sprintf("%g requests a second for the core group, %g for the group apps", core.QPS(), apps.QPS()),
-			See:      budgetPart,
-		})
-	}
-	begin := time.Now()
-	ofCore := take(core, 10*budget.Burst)
-	ofApps := take(apps, 10*budget.Burst)
-	filled := int(time.Since(begin).Seconds()*float64(budget.QPS)) + 1
-	if ofCore < budget.Burst || ofCore > budget.Burst+filled {
-		b.Fail(testbed.Fail{
-			Expected: fmt.Sprintf("a client %s to let %d requests through at once, and then to wait", which, budget.Burst),
-			Seen:     fmt.Sprintf("%d went through at once", ofCore),
-			See:      budgetPart,
-		})
-	}
-	if ofCore+ofApps > budget.Burst+filled {
-		b.Fail(testbed.Fail{
-			Expected: "one budget for all API groups of a client: when the core group has used it up, the group apps has to wait too",
-			Seen:     fmt.Sprintf("%d requests of the core group at once, and then %d of the group apps", ofCore, ofApps),
-			See:      budgetPart,
-		})
-	}
-}
-
-// take counts how many requests a limiter lets through at once, up to limit.
-func take(limiter flowcontrol.RateLimiter, limit int) int {
-	n := 0
-	for n < limit && limiter.TryAccept() {
-		n++
-	}
-	return n
-}
-
-// expectNoLimit looks at a client whose budget is negative.
-func expectNoLimit(b *testbed.Bed, config *rest.Config) {
-	const enough = 10_000
-	client := newClient(b, config, clientset.Budget{QPS: -1})
-	let := enough
-	if limiter := client.CoreV1().RESTClient().GetRateLimiter(); limiter != nil {
-		let = take(limiter, enough)
-	}
-	if let < enough {
-		b.Fail(testbed.Fail{
-			Expected: "no limit for a budget with QPS -1: every request goes out at once",
-			Seen:     fmt.Sprintf("a limiter that lets %d requests through at once", let),
-			See:      budgetPart,
-		})
-	}
-	_, err := client.CoreV1().Pods(b.Namespace()).List(b.Context(), metav1.ListOptions{Limit: 1})
-	b.NoError(err, testbed.Fail{Expected: "a list of Pods through a client without a limit", See: budgetPart})
-}
-
 // expectErrors tries what is no identity and what is no budget.
 func expectErrors(b *testbed.Bed, config *rest.Config) {
 	for _, c := range []struct {
@@ -187,34 +121,4 @@ func expectErrors(b *testbed.Bed, config *rest.Config) {
 			b.Fail(testbed.Fail{Expected: "an error for " + c.what, Seen: "no error", See: budgetPart})
 		}
 	}
-}
-
-// difference names the first field in which two configurations differ. Functions
-// are the same if they are at the same place.
-func difference(before, after rest.Config) (field string, was, is any) {
-	x, y := reflect.ValueOf(before), reflect.ValueOf(after)
-	for i := range x.NumField() {
-		name, p, q := x.Type().Field(i).Name, x.Field(i), y.Field(i)
-		if p.Kind() == reflect.Func {
-			if p.Pointer() != q.Pointer() {
-				return name, "another function", "a function"
-			}
-			continue
-		}
-		if !reflect.DeepEqual(p.Interface(), q.Interface()) {
-			if name == "BearerToken" || name == "Password" {
-				return name, "another", "changed"
-			}
-			return name, show(p), show(q)
-		}
-	}
-	return "", nil, nil
-}
-
-// show is a value for a person; an empty text is seen as one.
-func show(v reflect.Value) string {
-	if v.Kind() == reflect.String {
-		return fmt.Sprintf("%q", v.String())
-	}
-	return fmt.Sprint(v.Interface())
 }

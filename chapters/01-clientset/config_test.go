@@ -9,12 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	clientset "github.com/controllings/controllings/chapters/01-clientset"
 	"github.com/controllings/controllings/testbed"
@@ -29,6 +26,7 @@ const (
 	secondServer    = "https://second-of-the-list.example:6443"
 	inClusterServer = "https://in-cluster.example:443"
 	homeServer      = "https://home.example:6443"
+	strayServer     = "https://working-directory.example:6443"
 )
 
 func TestLoadConfigFindsTheCluster(t *testing.T) {
@@ -39,50 +37,67 @@ func TestLoadConfigFindsTheCluster(t *testing.T) {
 	env := writeKubeconfig(t, filepath.Join(dir, "env"), envServer)
 	second := writeKubeconfig(t, filepath.Join(dir, "second"), secondServer)
 	contextOnly, clusterOnly := splitKubeconfig(t, dir, envServer)
+	undecided := undecidedKubeconfig(t, filepath.Join(dir, "undecided"), envServer, secondServer)
 	missing := filepath.Join(dir, "missing")
-	broken := filepath.Join(dir, "broken")
-	require.NoError(t, os.WriteFile(broken, []byte("apiVersion: v1\nclusters: {"), 0o600))
-	empty := filepath.Join(dir, "empty")
-	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	broken := writeFile(t, filepath.Join(dir, "broken"), "apiVersion: v1\nclusters: {")
+	empty := writeFile(t, filepath.Join(dir, "empty"), "")
 	join := func(files ...string) string { return strings.Join(files, string(filepath.ListSeparator)) }
 
+	// Where HOME isn't set, ".kube/config" alone would be a file of the folder
+	// that the program happens to run in.
+	const noHome = "HOME not set"
+	home, emptyHome := filepath.Join(dir, "home"), filepath.Join(dir, "home without a file")
+	writeKubeconfig(t, filepath.Join(home, ".kube", "config"), homeServer)
+	workingDirectory := filepath.Join(dir, "working directory")
+	writeKubeconfig(t, filepath.Join(workingDirectory, ".kube", "config"), strayServer)
+	t.Chdir(workingDirectory)
+
+	unreadable := errors.New("the token file is not readable")
 	inPod := func() (*rest.Config, error) { return &rest.Config{Host: inClusterServer}, nil }
 	notInPod := func() (*rest.Config, error) { return nil, rest.ErrNotInCluster }
-	brokenPod := func() (*rest.Config, error) { return nil, errors.New("the token file is not readable") }
+	brokenPod := func() (*rest.Config, error) { return nil, unreadable }
 
 	cases := []struct {
 		name       string
 		path       string
 		kubeconfig string
 		inCluster  func() (*rest.Config, error)
-		home       bool
+		home       string   // "" is a folder without a file
 		server     string   // the server that must be chosen, or
 		says       []string // what the error must name
+		is         error    // and what errors.Is must find in it
 	}{
-		{name: "an explicit path comes first", path: explicit, kubeconfig: env, inCluster: inPod, home: true, server: explicitServer},
-		{name: "an explicit path that is missing is an error, not a reason to look elsewhere", path: missing, kubeconfig: env, inCluster: inPod, home: true, says: []string{missing}},
-		{name: "KUBECONFIG comes before the Pod's ServiceAccount and the home file", kubeconfig: env, inCluster: inPod, home: true, server: envServer},
+		{name: "an explicit path comes first", path: explicit, kubeconfig: env, inCluster: inPod, home: home, server: explicitServer},
+		{name: "an explicit path that is missing is an error, not a reason to look elsewhere", path: missing, kubeconfig: env, inCluster: inPod, home: home, says: []string{missing}},
+		{name: "KUBECONFIG comes before the Pod's ServiceAccount and the home file", kubeconfig: env, inCluster: inPod, home: home, server: envServer},
 		{name: "KUBECONFIG is a list, and its files are merged", kubeconfig: join(contextOnly, clusterOnly), inCluster: notInPod, server: envServer},
 		{name: "of two files in KUBECONFIG that define the same names, the first wins", kubeconfig: join(env, second), inCluster: notInPod, server: envServer},
-		{name: "a file that KUBECONFIG lists may be missing while another is there", kubeconfig: join(missing, env), inCluster: notInPod, home: true, server: envServer},
+		{name: "a file that KUBECONFIG lists may be missing while another is there", kubeconfig: join(missing, env), inCluster: notInPod, home: home, server: envServer},
 		{name: "a KUBECONFIG of which no file is there is passed over", kubeconfig: missing, inCluster: inPod, server: inClusterServer},
-		{name: "a broken file in KUBECONFIG is an error, not a reason to look elsewhere", kubeconfig: broken, inCluster: inPod, home: true, says: []string{broken}},
-		{name: "in a Pod its ServiceAccount comes before the home file", inCluster: inPod, home: true, server: inClusterServer},
-		{name: "in a Pod whose ServiceAccount can't be used, that is the error", inCluster: brokenPod, home: true, says: []string{"the token file is not readable"}},
-		{name: "the home file comes last", inCluster: notInPod, home: true, server: homeServer},
+		{name: "a broken file in KUBECONFIG is an error, not a reason to look elsewhere", kubeconfig: broken, inCluster: inPod, home: home, says: []string{broken}},
+		{name: "a broken file in KUBECONFIG is an error, even where another of the list is good", kubeconfig: join(broken, env), inCluster: inPod, home: home, says: []string{broken}},
+		{name: "an empty kubeconfig is an error, never a server at localhost", path: empty, inCluster: notInPod},
+		{name: "an empty file in KUBECONFIG is an error: it is there, so the Pod isn't asked", kubeconfig: empty, inCluster: inPod, home: home},
+		{name: "in a Pod its ServiceAccount comes before the home file", inCluster: inPod, home: home, server: inClusterServer},
+		{name: "a Pod needs no home directory", inCluster: inPod, home: noHome, server: inClusterServer},
+		{name: "in a Pod whose ServiceAccount can't be used, that is the error", inCluster: brokenPod, home: home, says: []string{unreadable.Error()}, is: unreadable},
+		{name: "the home file comes last", inCluster: notInPod, home: home, server: homeServer},
 		{name: "with nothing to be found, the error says where it looked", inCluster: notInPod, says: []string{"KUBECONFIG", "cluster|pod|service account|serviceaccount", filepath.Join(".kube", "config")}},
-		{name: "an empty kubeconfig is an error, never a server at localhost", path: empty, inCluster: notInPod, says: []string{""}},
+		{name: "where HOME isn't set, an error that says where it looked: a .kube/config of the working directory is nobody's home", inCluster: notInPod, home: noHome, says: []string{"KUBECONFIG"}},
+		{name: "a kubeconfig without a current context is an error: which of its two is meant, nobody said", path: undecided, inCluster: inPod, home: home},
 	}
 	for _, c := range cases {
-		home := filepath.Join(dir, "home without a file")
-		if c.home {
-			home = filepath.Join(dir, "home")
-			writeKubeconfig(t, filepath.Join(home, ".kube", "config"), homeServer)
+		switch c.home {
+		case "":
+			c.home = emptyHome
+		case noHome:
+			c.home = ""
 		}
-		t.Setenv("HOME", home)
+		t.Setenv("HOME", c.home)
 		t.Setenv("KUBECONFIG", c.kubeconfig)
+		homeFileIs(t, filepath.Join(c.home, ".kube", "config"))
 
-		config, err := clientset.LoadConfig(c.path, c.inCluster)
+		config, err := loadConfig(b, c.path, c.inCluster)
 		if c.server != "" {
 			b.NoError(err, testbed.Fail{Expected: c.name + ": " + c.server, See: configPart})
 			if config == nil || config.Host != c.server {
@@ -102,16 +117,50 @@ func TestLoadConfigFindsTheCluster(t *testing.T) {
 				})
 			}
 		}
+		if c.is != nil && !errors.Is(err, c.is) {
+			b.Fail(testbed.Fail{
+				Expected: c.name + ", kept inside (%w) for a caller that asks errors.Is",
+				Seen:     "its text alone: " + err.Error(),
+				See:      configPart,
+			})
+		}
 	}
 
 	// And for real: the configuration leads to the API server, as this bed's
-	// identity.
-	config, err := clientset.LoadConfig(b.Kubeconfig(), notInPod)
-	b.NoError(err, testbed.Fail{Expected: "a configuration from a kubeconfig that works", See: configPart})
-	client, err := kubernetes.NewForConfig(config)
-	b.NoError(err, testbed.Fail{Expected: "a clientset from the configuration", See: configPart})
-	_, err = client.CoreV1().Pods(b.Namespace()).List(b.Context(), metav1.ListOptions{Limit: 1})
-	b.NoError(err, testbed.Fail{Expected: "a list of Pods with the loaded configuration: address, authority and token all taken over", See: configPart})
+	// identity. The certificate lies beside the file that names it.
+	t.Setenv("HOME", emptyHome)
+	beside := kubeconfigWithFiles(t, b, filepath.Join(dir, "real"))
+	for _, c := range []struct{ from, path, kubeconfig string }{{"at the path", beside, ""}, {"in KUBECONFIG", "", join(missing, beside)}} {
+		t.Setenv("KUBECONFIG", c.kubeconfig)
+		config, err := loadConfig(b, c.path, notInPod)
+		b.NoError(err, testbed.Fail{
+			Expected: "a configuration from a kubeconfig " + c.from + " that works: its certificate-authority, ca.crt, is a file in its own folder",
+			See:      configPart,
+		})
+		if config == nil {
+			b.Fail(testbed.Fail{Expected: "a configuration from a kubeconfig " + c.from, Seen: "no error, and " + describeConfig(config), See: configPart})
+		}
+		client, err := kubernetes.NewForConfig(config)
+		b.NoError(err, testbed.Fail{Expected: "a clientset from the configuration of a kubeconfig " + c.from, See: configPart})
+		_, err = client.CoreV1().Pods(b.Namespace()).List(b.Context(), metav1.ListOptions{})
+		b.NoError(err, testbed.Fail{Expected: "a list of Pods with the loaded configuration: address, authority and token all taken over", See: configPart})
+	}
+}
+
+// loadConfig calls LoadConfig, and looks at what it did to the environment.
+func loadConfig(b *testbed.Bed, path string, inCluster func() (*rest.Config, error)) (*rest.Config, error) {
+	before := slices.Sorted(slices.Values(os.Environ()))
+	config, err := clientset.LoadConfig(path, inCluster)
+	for _, variable := range slices.Sorted(slices.Values(os.Environ())) {
+		if !slices.Contains(before, variable) {
+			b.Fail(testbed.Fail{
+				Expected: "the environment read, and left as it was: other code of the program goes by it too",
+				Seen:     "another value of a variable: " + variable,
+				See:      configPart,
+			})
+		}
+	}
+	return config, err
 }
 
 // names tells whether an error holds one of the words between the bars.
@@ -125,29 +174,4 @@ func describeConfig(config *rest.Config) string {
 		return "no configuration"
 	}
 	return fmt.Sprintf("the server %q", config.Host)
-}
-
-func writeKubeconfig(t *testing.T, path, server string) string {
-	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: server}
-	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: "t"}
-	config.Contexts["c"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
-	config.CurrentContext = "c"
-	require.NoError(t, clientcmd.WriteToFile(*config, path))
-	return path
-}
-
-// splitKubeconfig writes one configuration in two files, as people do who keep
-// a file for each cluster and switch contexts in another.
-func splitKubeconfig(t *testing.T, dir, server string) (contextOnly, clusterOnly string) {
-	contextOnly, clusterOnly = filepath.Join(dir, "context"), filepath.Join(dir, "cluster")
-	first := clientcmdapi.NewConfig()
-	first.Contexts["c"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
-	first.CurrentContext = "c"
-	require.NoError(t, clientcmd.WriteToFile(*first, contextOnly))
-	second := clientcmdapi.NewConfig()
-	second.Clusters["c"] = &clientcmdapi.Cluster{Server: server}
-	second.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: "t"}
-	require.NoError(t, clientcmd.WriteToFile(*second, clusterOnly))
-	return contextOnly, clusterOnly
 }

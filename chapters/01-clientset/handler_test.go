@@ -53,12 +53,12 @@ func serve(b *testbed.Bed) *handler {
 	return h
 }
 
-// context is that of the request which the handler serves.
+// context is that of the request which the handler serves, with its id.
 func (h *handler) context(b *testbed.Bed) context.Context {
 	select {
 	case ctx := <-h.started:
 		h.ended = ctx.Done()
-		return ctx
+		return context.WithValue(ctx, requestID{}, h.id)
 	case <-time.After(testbed.Scale(patient)):
 		b.Must(errors.New("the handler was not called"), "send a request to an HTTP server")
 		return nil

@@ -2,16 +2,13 @@ package clientset_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clientset "github.com/controllings/controllings/chapters/01-clientset"
@@ -33,82 +30,41 @@ func TestEachConfigMapGoesPageByPage(t *testing.T) {
 
 	// A walk that nothing disturbs.
 	before := b.Traffic().Mark()
-	visits := map[string]int{}
-	visited := 0
+	walk := newVisits()
 	err := clientset.EachConfigMap(b.Context(), b.Clientset(), namespace, pageSize, func(cm *corev1.ConfigMap) error {
-		visits[cm.Name]++
-		visited++
+		visited := walk.add(cm)
 		if pages := b.Traffic().Since(before).Count(configMapLists); pages*pageSize-visited >= pageSize {
 			return fmt.Errorf("%d requests were sent when object %d was visited", pages, visited)
 		}
 		return nil
 	})
+	walk.expectOneAtATime(b)
 	b.NoError(err, testbed.Fail{
 		Expected: fmt.Sprintf("a page of at most %d objects to be visited before the next is asked for", pageSize),
 		See:      pagesPart,
 	})
-	expectLimit(b, before)
-	expectEachOnce(b, "in a walk that nothing disturbs", names, visits)
+	expectLimit(b, before, pageSize)
+	expectEachOnce(b, "in a walk that nothing disturbs", names, walk)
 
-	// A walk whose continue token expires after the first page.
-	expired := b.Faults().Add(proxy.Rule{
-		Match:   configMapLists,
-		Status:  http.StatusGone,
-		Reason:  metav1.StatusReasonExpired,
-		Message: "The provided continue parameter is too old to display a consistent list result.",
-		After:   1,
-		Times:   1,
+	expectContext(b, "EachConfigMap", func(ctx context.Context) error {
+		return clientset.EachConfigMap(ctx, b.Clientset(), namespace, pageSize, func(*corev1.ConfigMap) error { return nil })
 	})
-	visits = map[string]int{}
-	before = b.Traffic().Mark()
-	err = clientset.EachConfigMap(b.Context(), b.Clientset(), namespace, pageSize, func(cm *corev1.ConfigMap) error {
-		visits[cm.Name]++
-		return nil
-	})
-	expired.Remove()
-	b.NoError(err, testbed.Fail{
-		Expected: "the walk to begin again when its continue token has expired (410, reason Expired, on the second page)",
-		See:      pagesPart,
-	})
-	expectLimit(b, before)
-	expectEachOnce(b, "in a walk whose continue token expired after the first page", names, visits)
+	expectShortPages(b, namespace, names)
 	expectEnd(b, namespace)
 
-	// A visitor that has enough, and one whose own list elsewhere has expired: that
-	// is no token of this walk's.
-	for _, enough := range []error{errors.New("enough"), apierrors.NewResourceExpired("another list's token")} {
-		visited = 0
-		before = b.Traffic().Mark()
-		err = clientset.EachConfigMap(b.Context(), b.Clientset(), namespace, pageSize, func(*corev1.ConfigMap) error {
-			visited++
-			return enough
-		})
-		if !errors.Is(err, enough) || visited != 1 || b.Traffic().Since(before).Count(configMapLists) != 1 {
-			b.Fail(testbed.Fail{
-				Expected: fmt.Sprintf("the first error of visit (%v) to end the walk and to be returned", enough),
-				Seen: fmt.Sprintf("error %v after %d visits and %d requests",
-					err, visited, b.Traffic().Since(before).Count(configMapLists)),
-				See: pagesPart,
-			})
-		}
-	}
+	expectNewBeginning(b, namespace, names)
+	expectFreshList(b)
+	expectFirstError(b, namespace)
 }
 
-// expectLimit looks at the lists since mark: each has to ask for a page.
-func expectLimit(b *testbed.Bed, mark proxy.Mark) {
-	b.NoRequestsSince(mark, testbed.Absence{
-		Match: configMapLists,
-		Where: func(r proxy.Request) bool { return r.Query.Get("limit") != fmt.Sprint(pageSize) },
-		Presence: testbed.Presence{Match: configMapLists, Otherwise: testbed.Fail{
-			Expected: "the ConfigMaps to be listed",
-			Seen:     "no list of ConfigMaps reached the API server",
-			See:      pagesPart,
-		}},
-	}, testbed.Fail{
-		Expected: fmt.Sprintf("limit=%d in every list request, so that no answer is larger than a page", pageSize),
-		Seen:     "a list request without it",
-		See:      pagesPart,
-	})
+// expectShortPages walks where the API server sends less than it was asked for.
+func expectShortPages(b *testbed.Bed, namespace string, names map[string]bool) {
+	const short = pageSize - 100
+	walk := newVisits()
+	err := clientset.EachConfigMap(b.Context(), shortPages(b, short), namespace, pageSize, walk.visit)
+	when := fmt.Sprintf("where the API server sends pages of %d for a limit of %d", short, pageSize)
+	b.NoError(err, testbed.Fail{Expected: "a walk without an error " + when, See: pagesPart})
+	expectEachOnce(b, when, names, walk)
 }
 
 // expectEnd walks in pages of which the last is a full one: that nothing remains
@@ -135,11 +91,28 @@ func expectEnd(b *testbed.Bed, namespace string) {
 	})
 }
 
+// expectLimit looks at the lists since mark: each has to ask for a page.
+func expectLimit(b *testbed.Bed, mark proxy.Mark, size int64) {
+	b.NoRequestsSince(mark, testbed.Absence{
+		Match: configMapLists,
+		Where: func(r proxy.Request) bool { return r.Query.Get("limit") != fmt.Sprint(size) },
+		Presence: testbed.Presence{Match: configMapLists, Otherwise: testbed.Fail{
+			Expected: "the ConfigMaps to be listed",
+			Seen:     "no list of ConfigMaps reached the API server",
+			See:      pagesPart,
+		}},
+	}, testbed.Fail{
+		Expected: fmt.Sprintf("limit=%d in every list request, so that no answer is larger than a page", size),
+		Seen:     "a list request without it",
+		See:      pagesPart,
+	})
+}
+
 // expectEachOnce judges which objects a walk visited, and how often.
-func expectEachOnce(b *testbed.Bed, when string, names map[string]bool, visits map[string]int) {
+func expectEachOnce(b *testbed.Bed, when string, names map[string]bool, walk *visits) {
 	var missed, twice []string
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		switch n := visits[name]; {
+		switch n := walk.of(name); {
 		case n == 0:
 			missed = append(missed, name)
 		case n > 1:

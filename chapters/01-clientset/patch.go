@@ -12,7 +12,8 @@ import (
 // else. The Deployment belongs to somebody else, who may be changing it at the
 // same moment: the request names the one field that is ours, so nothing of
 // theirs is in it that could be lost. A container that isn't there is an
-// error, never a new container.
+// error, never a new container, also if its owner removes it between what
+// SetImage reads and what it writes.
 func SetImage(ctx context.Context, client kubernetes.Interface, namespace, deployment, container, image string) error {
 	// TODO(1.5): patch the image of this container, and send nothing else.
 	panic(todo.Step("1.5"))

@@ -2,6 +2,7 @@ package clientset_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
 
 	clientset "github.com/controllings/controllings/chapters/01-clientset"
 	"github.com/controllings/controllings/testbed"
@@ -21,68 +20,49 @@ const patchesPart = "README.md#patches"
 
 func TestSetImageChangesOneField(t *testing.T) {
 	b := testbed.New(t)
-	before := createDeployment(b)
+	createDeployment(b, "web", "registry.example/proxy:7", "registry.example/app:1")
+	want := settled(b, "web")
 
 	mark := b.Traffic().Mark()
-	err := clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "app", "registry.example/app:2")
+	err := setImage(b, "web", "app", "registry.example/app:2")
 	// What was sent comes first: it explains whatever came of it.
 	expectOneField(b, mark, err)
 	b.NoError(err, testbed.Fail{
 		Expected: "the image of container app set to registry.example/app:2",
 		See:      patchesPart,
 	})
-	want := before.Spec.DeepCopy()
-	want.Template.Spec.Containers[1].Image = "registry.example/app:2"
-	if after := getDeployment(b); !equality.Semantic.DeepEqual(*want, after.Spec) {
-		b.Fail(testbed.Fail{
-			Expected: "the image of container app changed, and every other field of the Deployment as it was: " +
-				describeContainers(want.Template.Spec.Containers),
-			Seen: containers(after),
-			See:  patchesPart,
-		})
-	}
+	want.Spec.Template.Spec.Containers[1].Image = "registry.example/app:2"
+	expectAsIs(b, "the image of container app changed, and every other field of the Deployment as it was", want)
 
 	// The other container, which is the first of the list.
-	err = clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "proxy", "registry.example/proxy:8")
+	settled(b, "web")
+	err = setImage(b, "web", "proxy", "registry.example/proxy:8")
 	b.NoError(err, testbed.Fail{Expected: "the image of container proxy set to registry.example/proxy:8", See: patchesPart})
-	want.Template.Spec.Containers[0].Image = "registry.example/proxy:8"
-	if after := getDeployment(b); !equality.Semantic.DeepEqual(*want, after.Spec) {
-		b.Fail(testbed.Fail{
-			Expected: "the image of container proxy changed after that of app: " + describeContainers(want.Template.Spec.Containers),
-			Seen:     containers(after),
-			See:      patchesPart,
-		})
-	}
+	want.Spec.Template.Spec.Containers[0].Image = "registry.example/proxy:8"
+	expectAsIs(b, "the image of container proxy changed after that of app", want)
 
 	// A container that isn't there.
-	err = clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "nosuch", "registry.example/app:2")
-	if after := getDeployment(b); len(after.Spec.Template.Spec.Containers) != 2 || err == nil {
+	err = setImage(b, "web", "nosuch", "registry.example/app:2")
+	if after := getDeployment(b, "web"); len(after.Spec.Template.Spec.Containers) != 2 || err == nil {
 		b.Fail(testbed.Fail{
 			Expected: "an error for the container nosuch, which isn't there, and the Deployment left alone",
-			Seen:     fmt.Sprintf("error %v, and the containers %s", err, containers(after)),
+			Seen:     fmt.Sprintf("error %v, and the containers %s", err, describeContainers(after)),
 			See:      patchesPart,
 		})
 	}
 
-	// The Deployment's owner puts the containers into another order, between
-	// what was read and what is written.
-	reordered := make(chan error, 1)
-	reorder := b.Faults().Add(proxy.Rule{
-		Match:  proxy.Match{Verb: "patch", Group: "apps", Resource: "deployments"},
-		Times:  1,
-		Before: func() { reordered <- reverseContainers(b) },
-	})
-	err = clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), "web", "app", "registry.example/app:3")
-	if reorder.Hits() != 1 {
-		b.Fail(testbed.Fail{
-			Expected: "a PATCH for the image of container app",
-			Seen:     fmt.Sprintf("no PATCH, and the error %v", err),
-			See:      patchesPart,
-		})
-	}
-	b.Must(<-reordered, "reorder the containers")
-	for _, c := range getDeployment(b).Spec.Template.Spec.Containers {
-		if c.Name == "proxy" && c.Image != "registry.example/proxy:8" {
+	ownerReorders(b)
+	ownerChanges(b)
+	ownerRemoves(b)
+}
+
+// ownerReorders puts the containers into another order between what SetImage has
+// read and what it writes. Both have the same image, so the name alone tells them
+// apart.
+func ownerReorders(b *testbed.Bed) {
+	left, err := meanwhile(b, "reordered", func(spec *corev1.PodSpec) { slices.Reverse(spec.Containers) })
+	for _, c := range getDeployment(b, left.Name).Spec.Template.Spec.Containers {
+		if c.Name == "proxy" && c.Image != sharedImage {
 			b.Fail(testbed.Fail{
 				Expected: "the image of container app set, or an error, when the owner reorders the containers in between",
 				Seen:     "the image of container proxy overwritten with " + c.Image,
@@ -90,14 +70,71 @@ func TestSetImageChangesOneField(t *testing.T) {
 			})
 		}
 	}
+	expectOwnersWord(b, "the containers in the order that their owner gave them between your read and your write", left, err)
 }
 
-var deployments = proxy.Match{Group: "apps", Resource: "deployments"}
+// ownerChanges changes another field of the same container.
+func ownerChanges(b *testbed.Bed) {
+	left, err := meanwhile(b, "changed", func(spec *corev1.PodSpec) {
+		spec.Containers[1].Env = []corev1.EnvVar{{Name: "COLOUR", Value: "green"}}
+	})
+	expectOwnersWord(b, "the environment of container app as its owner changed it between your read and your write", left, err)
+}
+
+// ownerRemoves removes the container.
+func ownerRemoves(b *testbed.Bed) {
+	left, err := meanwhile(b, "removed", func(spec *corev1.PodSpec) { spec.Containers = spec.Containers[:1] })
+	after := getDeployment(b, left.Name)
+	if len(after.Spec.Template.Spec.Containers) > 1 {
+		b.Fail(testbed.Fail{
+			Expected: "no container app any more: its owner removed it between your read and your write",
+			Seen:     fmt.Sprintf("a new container made of the patch: error %v, and the containers %s", err, describeContainers(after)),
+			See:      patchesPart,
+		})
+	}
+	if err == nil {
+		b.Fail(testbed.Fail{
+			Expected: "an error when the owner has removed container app between your read and your write: there is no image to set",
+			Seen:     "no error, and the containers " + describeContainers(after),
+			See:      patchesPart,
+		})
+	}
+	expectOwnersWord(b, "the Deployment as its owner left it, without container app", left, err)
+}
+
+// meanwhile lets SetImage set the image of container app, and the Deployment's
+// owner change something between what it has read and what it writes. It returns
+// what the owner left behind, and SetImage's error.
+func meanwhile(b *testbed.Bed, name string, change func(*corev1.PodSpec)) (*appsv1.Deployment, error) {
+	createDeployment(b, name, sharedImage, sharedImage)
+	words := make(chan ownersWord, 1)
+	owner := b.Faults().Add(proxy.Rule{
+		Match:  proxy.Match{Verb: "patch", Group: "apps", Resource: "deployments", Name: name},
+		Times:  1,
+		Before: func() { words <- ownerUpdates(b, name, change) },
+	})
+	defer owner.Remove()
+	err := setImage(b, name, "app", "registry.example/app:3")
+	if owner.Hits() != 1 {
+		b.Fail(testbed.Fail{
+			Expected: "a PATCH for the image of container app",
+			Seen:     fmt.Sprintf("no PATCH, and the error %v", err),
+			See:      patchesPart,
+		})
+	}
+	word := <-words
+	b.Must(word.err, "change the Deployment as its owner")
+	return word.left, err
+}
+
+func setImage(b *testbed.Bed, deployment, container, image string) error {
+	return clientset.SetImage(b.Context(), b.Clientset(), b.Namespace(), deployment, container, image)
+}
 
 // expectOneField judges what was sent since the mark: nothing but the field that
 // is ours. err is what SetImage returned.
 func expectOneField(b *testbed.Bed, mark proxy.Mark, err error) {
-	something := testbed.Presence{Match: deployments, Otherwise: testbed.Fail{
+	something := testbed.Presence{Match: proxy.Match{Group: "apps", Resource: "deployments"}, Otherwise: testbed.Fail{
 		Expected: "a PATCH with the one field that is yours",
 		Seen:     fmt.Sprintf("no request for a Deployment, and the error %v", err),
 		See:      patchesPart,
@@ -121,58 +158,34 @@ func expectOneField(b *testbed.Bed, mark proxy.Mark, err error) {
 	})
 }
 
-// reverseContainers is what the Deployment's owner does. It retries a conflict:
-// the Deployment controller writes the status meanwhile.
-func reverseContainers(b *testbed.Bed) error {
-	owned := b.Foreign().AppsV1().Deployments(b.Namespace())
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		deployment, err := owned.Get(b.Context(), "web", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		slices.Reverse(deployment.Spec.Template.Spec.Containers)
-		_, err = owned.Update(b.Context(), deployment, metav1.UpdateOptions{})
-		return err
-	})
-}
-
-// createDeployment makes somebody else's Deployment, scaled to nothing: its
-// containers are proxy and app, in this order.
-func createDeployment(b *testbed.Bed) *appsv1.Deployment {
-	labels := map[string]string{"app": "web"}
-	deployment, err := b.Foreign().AppsV1().Deployments(b.Namespace()).Create(b.Context(), &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: labels},
-		Spec: appsv1.DeploymentSpec{
-			Replicas: new(int32(0)),
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec: corev1.PodSpec{Containers: []corev1.Container{
-					{Name: "proxy", Image: "registry.example/proxy:7"},
-					{Name: "app", Image: "registry.example/app:1", Env: []corev1.EnvVar{{Name: "COLOUR", Value: "blue"}}},
-				}},
-			},
-		},
-	}, metav1.CreateOptions{})
-	b.Must(err, "make the Deployment")
-	return deployment
-}
-
-func getDeployment(b *testbed.Bed) *appsv1.Deployment {
-	deployment, err := b.Admin().AppsV1().Deployments(b.Namespace()).Get(b.Context(), "web", metav1.GetOptions{})
-	b.Must(err, "read the Deployment")
-	return deployment
-}
-
-func containers(d *appsv1.Deployment) string {
-	return describeContainers(d.Spec.Template.Spec.Containers)
-}
-
-// describeContainers names each container with what SetImage could lose of it.
-func describeContainers(all []corev1.Container) string {
-	var out []string
-	for _, c := range all {
-		out = append(out, fmt.Sprintf("%s(%s, %d env)", c.Name, c.Image, len(c.Env)))
+// expectAsIs compares a Deployment with what it should be, where nobody else has
+// changed it: its spec, its labels and its annotations.
+func expectAsIs(b *testbed.Bed, expected string, want *appsv1.Deployment) {
+	after := getDeployment(b, want.Name)
+	if !equality.Semantic.DeepEqual(want.Spec, after.Spec) ||
+		!maps.Equal(want.Labels, after.Labels) || !maps.Equal(want.Annotations, after.Annotations) {
+		b.Fail(testbed.Fail{
+			Expected: expected + ": " + describeDeployment(want),
+			Seen:     describeDeployment(after),
+			See:      patchesPart,
+		})
 	}
-	return strings.Join(out, " ")
+}
+
+// expectOwnersWord compares a Deployment with what its owner left behind. Only the
+// image of container app may be another, and must be where SetImage says so.
+func expectOwnersWord(b *testbed.Bed, expected string, left *appsv1.Deployment, err error) {
+	want := left.DeepCopy()
+	for i := range want.Spec.Template.Spec.Containers {
+		if c := &want.Spec.Template.Spec.Containers[i]; c.Name == "app" && err == nil {
+			c.Image = "registry.example/app:3"
+		}
+	}
+	if after := getDeployment(b, left.Name); !equality.Semantic.DeepEqual(want.Spec, after.Spec) {
+		b.Fail(testbed.Fail{
+			Expected: expected + ": " + describeContainers(want),
+			Seen:     fmt.Sprintf("error %v, and %s", err, describeContainers(after)),
+			See:      patchesPart,
+		})
+	}
 }

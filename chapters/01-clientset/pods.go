@@ -27,15 +27,21 @@ func PrintPods(ctx context.Context, client kubernetes.Interface, namespace strin
 	return nil
 }
 
-// listPods asks the API server for the Pods of one namespace.
+// listPods asks the API server for the Pods of one namespace, once, with opts and
+// no other options, until ctx ends. The namespace goes into the request as it is:
+// an empty one means all of the cluster.
 func listPods(ctx context.Context, client kubernetes.Interface, namespace string, opts metav1.ListOptions) (*corev1.PodList, error) {
 	// TODO(1.1): ask for the Pods of the namespace, with these options.
 	panic(todo.Step("1.1"))
 }
 
 // RunningPods returns the names of the Pods that carry the label app=<app>
-// and whose phase is Running. The API server does the selecting: what it
+// and whose phase is Running, of all of them: a Pod that is being deleted runs
+// until its phase says otherwise. The API server does the selecting: what it
 // doesn't send needs no memory, no network and no decoding here.
+//
+// app is a value, and never read as more of a selector. One that no Pod carries
+// gives no names; one that can't be a label's value may be an error.
 func RunningPods(ctx context.Context, client kubernetes.Interface, namespace, app string) ([]string, error) {
 	// TODO(1.2): let the API server select by label and by field.
 	panic(todo.Step("1.2"))

@@ -2,14 +2,14 @@ package clientset_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 
 	clientset "github.com/controllings/controllings/chapters/01-clientset"
 	"github.com/controllings/controllings/testbed"
@@ -48,6 +48,7 @@ func TestPrintPods(t *testing.T) {
 	// A namespace that this identity may not read: the answer is an error, and
 	// it must reach the caller rather than look like an empty namespace.
 	out.Reset()
+	refused := b.Traffic().Mark()
 	if err := clientset.PrintPods(b.Context(), b.Clientset(), "kube-system", &out); err == nil {
 		b.Fail(testbed.Fail{
 			Expected: "the API server's refusal handed on as an error: the Pods of kube-system are not yours to list",
@@ -55,57 +56,51 @@ func TestPrintPods(t *testing.T) {
 			See:      "README.md#a-request",
 		})
 	}
-}
-
-func TestRunningPodsSelectsAtTheServer(t *testing.T) {
-	b := testbed.New(t)
-	createPod(b, "web-0", "web", corev1.PodRunning)
-	createPod(b, "web-1", "web", corev1.PodRunning)
-	createPod(b, "web-2", "web", corev1.PodPending)
-	createPod(b, "db-0", "db", corev1.PodRunning)
-	want := []string{"web-0", "web-1"}
-
-	before := b.Traffic().Mark()
-	got, err := clientset.RunningPods(b.Context(), b.Clientset(), b.Namespace(), "web")
-	b.NoError(err, testbed.Fail{
-		Expected: "the names of the running Pods of app web",
-		See:      "README.md#selectors",
-	})
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
+	if n := b.Traffic().Since(refused).Count(podLists); n > 1 {
 		b.Fail(testbed.Fail{
-			Expected: "the running Pods of app web: " + strings.Join(want, ", "),
-			Seen:     orNothing(strings.Join(got, ", ")),
-			See:      "README.md#selectors",
+			Expected: "one list of the Pods of kube-system: to be Forbidden is no reason to try again",
+			Seen:     fmt.Sprintf("%d lists", n),
+			See:      "README.md#errors",
 		})
 	}
 
-	b.NoRequestsSince(before, testbed.Absence{
-		Match: podLists,
-		Where: func(r proxy.Request) bool {
-			return letsThrough(r, "db", corev1.PodRunning) || slices.ContainsFunc(
-				[]corev1.PodPhase{corev1.PodPending, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown},
-				func(phase corev1.PodPhase) bool { return letsThrough(r, "web", phase) })
-		},
-		Presence: testbed.Presence{Match: podLists, Otherwise: testbed.Fail{
-			Expected: "one list request for Pods",
-			Seen:     "no list of Pods reached the API server",
-			See:      "README.md#selectors",
-		}},
-	}, testbed.Fail{
-		Expected: "the API server to do the selecting: labelSelector=app=web and fieldSelector=status.phase=Running in the request",
-		Seen:     "Pods were fetched that are thrown away here",
-		See:      "README.md#selectors",
+	expectRequest(b)
+	expectContext(b, "PrintPods", func(ctx context.Context) error {
+		return clientset.PrintPods(ctx, b.Clientset(), b.Namespace(), io.Discard)
 	})
 }
 
-// letsThrough tells whether a list's selectors choose a Pod with this label and
-// phase. What can't be read as a selector chooses all, as none does.
-func letsThrough(r proxy.Request, app string, phase corev1.PodPhase) bool {
-	label, err := labels.Parse(r.Query.Get("labelSelector"))
-	if err == nil && !label.Matches(labels.Set{"app": app}) {
-		return false
+// expectRequest looks at what PrintPods asks for: the namespace that it was given,
+// and nothing that it was not.
+func expectRequest(b *testbed.Bed) {
+	for _, tc := range []struct{ namespace, path string }{
+		{b.Namespace(), "/api/v1/namespaces/" + b.Namespace() + "/pods"},
+		{"", "/api/v1/pods"},
+	} {
+		mark := b.Traffic().Mark()
+		err := clientset.PrintPods(b.Context(), b.Clientset(), tc.namespace, io.Discard)
+		for _, r := range b.Traffic().Since(mark).Requests(podLists) {
+			if r.Path != tc.path {
+				b.Fail(testbed.Fail{
+					Expected: fmt.Sprintf("the namespace %q in the request as it was given: GET %s", tc.namespace, tc.path),
+					Seen:     r.URI(),
+					See:      "README.md#a-request",
+				})
+			}
+			if len(r.Query) > 0 {
+				b.Fail(testbed.Fail{
+					Expected: "the options that listPods was given, which are none: GET " + tc.path,
+					Seen:     r.URI(),
+					See:      "README.md#a-request",
+				})
+			}
+		}
+		if tc.namespace == "" && err == nil {
+			b.Fail(testbed.Fail{
+				Expected: "an error for the Pods of all namespaces, which are not yours to list",
+				Seen:     "no error",
+				See:      "README.md#a-request",
+			})
+		}
 	}
-	field, err := fields.ParseSelector(r.Query.Get("fieldSelector"))
-	return err != nil || field.Matches(fields.Set{"status.phase": string(phase)})
 }

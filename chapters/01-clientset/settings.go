@@ -37,7 +37,8 @@ func Explain(err error) error {
 }
 
 // CreateSettings makes a ConfigMap with the given data and returns it as the
-// API server stored it. Its errors went through Explain.
+// API server stored it. It sends one request, as do the three below: what a look
+// beforehand finds may have changed by then. Its errors went through Explain.
 func CreateSettings(ctx context.Context, client kubernetes.Interface, namespace, name string, data map[string]string) (*corev1.ConfigMap, error) {
 	// TODO(1.3): send a ConfigMap to be created, and explain what went wrong.
 	panic(todo.Step("1.3"))
@@ -49,10 +50,11 @@ func GetSettings(ctx context.Context, client kubernetes.Interface, namespace, na
 	panic(todo.Step("1.3"))
 }
 
-// UpdateSettings writes settings back, as it was read and then changed by the
-// caller, and returns what the API server stored. When somebody else wrote in
-// between, nothing is written and the error is ErrConflict: their change is
-// not the caller's to lose. Its errors went through Explain.
+// UpdateSettings writes settings back, all of it, as it was read and then changed
+// by the caller, and returns what the API server stored; settings itself stays as
+// it is. When somebody else wrote in between, even the very same, nothing is
+// written and the error is ErrConflict: their change is not the caller's to lose.
+// Its errors went through Explain.
 func UpdateSettings(ctx context.Context, client kubernetes.Interface, settings *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	// TODO(1.3): write the ConfigMap back, and explain what went wrong.
 	panic(todo.Step("1.3"))

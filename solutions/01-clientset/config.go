@@ -19,11 +19,16 @@ import (
 //     that aren't there are passed over, and so is the list if none of them is;
 //  3. the ServiceAccount of the Pod this runs in, which inCluster returns
 //     (rest.InClusterConfig in a program; rest.ErrNotInCluster outside a Pod);
-//  4. the file .kube/config in the home directory.
+//  4. the file .kube/config in the home directory; where HOME isn't set, there
+//     is no such file.
 //
-// A source that is there and can't be used ends the search with its error: to
-// go on would mean another cluster than the one that was asked for. When there
+// A source that is there and can't be used, such as a kubeconfig that is broken,
+// empty or without a current context, ends the search with its error (wrapped):
+// to go on would mean another cluster than the one that was asked for. When there
 // is none, the error says where LoadConfig looked.
+//
+// Relative paths in a kubeconfig begin at the folder that it is in. LoadConfig
+// reads the environment and changes nothing in it.
 func LoadConfig(path string, inCluster func() (*rest.Config, error)) (*rest.Config, error) {
 	if path != "" {
 		return fromFiles(&clientcmd.ClientConfigLoadingRules{ExplicitPath: path}, path)

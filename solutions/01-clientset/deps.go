@@ -21,10 +21,13 @@ import (
 	_ "k8s.io/apimachinery/pkg/labels"
 	_ "k8s.io/apimachinery/pkg/runtime/schema"
 	_ "k8s.io/apimachinery/pkg/types"
+	_ "k8s.io/apimachinery/pkg/util/validation"
+	_ "k8s.io/apimachinery/pkg/util/wait"
 	_ "k8s.io/client-go/kubernetes"
 	_ "k8s.io/client-go/rest"
 	_ "k8s.io/client-go/tools/clientcmd"
 	_ "k8s.io/client-go/tools/clientcmd/api"
+	_ "k8s.io/client-go/transport"
 	_ "k8s.io/client-go/util/flowcontrol"
 	_ "k8s.io/client-go/util/retry"
 )

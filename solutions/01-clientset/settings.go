@@ -52,7 +52,8 @@ func Explain(err error) error {
 }
 
 // CreateSettings makes a ConfigMap with the given data and returns it as the
-// API server stored it. Its errors went through Explain.
+// API server stored it. It sends one request, as do the three below: what a look
+// beforehand finds may have changed by then. Its errors went through Explain.
 func CreateSettings(ctx context.Context, client kubernetes.Interface, namespace, name string, data map[string]string) (*corev1.ConfigMap, error) {
 	settings := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
@@ -68,10 +69,11 @@ func GetSettings(ctx context.Context, client kubernetes.Interface, namespace, na
 	return settings, Explain(err)
 }
 
-// UpdateSettings writes settings back, as it was read and then changed by the
-// caller, and returns what the API server stored. When somebody else wrote in
-// between, nothing is written and the error is ErrConflict: their change is
-// not the caller's to lose. Its errors went through Explain.
+// UpdateSettings writes settings back, all of it, as it was read and then changed
+// by the caller, and returns what the API server stored; settings itself stays as
+// it is. When somebody else wrote in between, even the very same, nothing is
+// written and the error is ErrConflict: their change is not the caller's to lose.
+// Its errors went through Explain.
 func UpdateSettings(ctx context.Context, client kubernetes.Interface, settings *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	updated, err := client.CoreV1().ConfigMaps(settings.Namespace).Update(ctx, settings, metav1.UpdateOptions{})
 	return updated, Explain(err)

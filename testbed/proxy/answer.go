@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -40,6 +42,9 @@ func (r Rule) answer(req Request) *metav1.Status {
 	if s.Message == "" {
 		s.Message = "the check put this answer in: " + http.StatusText(r.Status)
 	}
+	if s.Reason == metav1.StatusReasonExpired {
+		s.Continue = inconsistent(req.Query.Get("continue"))
+	}
 	if r.RetryAfter > 0 {
 		s.Details.RetryAfterSeconds = int32((r.RetryAfter + time.Second - 1) / time.Second)
 	}
@@ -63,6 +68,27 @@ var reasons = map[int]metav1.StatusReason{
 	http.StatusInternalServerError:   metav1.StatusReasonInternalError,
 	http.StatusServiceUnavailable:    metav1.StatusReasonServiceUnavailable,
 	http.StatusGatewayTimeout:        metav1.StatusReasonTimeout,
+}
+
+// inconsistent is the token that the API server sends along when a list's own has
+// expired: it goes on at the same key, but in the collection as it is by then
+// (apiserver's storage/etcd3/errors.go). It is "" for what is no token.
+func inconsistent(token string) string {
+	var fields struct { // as in apiserver's storage/continue.go
+		Version         string `json:"v"`
+		ResourceVersion int64  `json:"rv"`
+		Start           string `json:"start"`
+	}
+	text, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || json.Unmarshal(text, &fields) != nil {
+		return ""
+	}
+	fields.ResourceVersion = -1 // the latest
+	text, err = json.Marshal(fields)
+	if err != nil { // plain data; it can't be
+		panic(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
 }
 
 // expired is the error that the rule puts into a watch, as the API server words

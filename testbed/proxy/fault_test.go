@@ -2,7 +2,9 @@ package proxy
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
+	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -73,6 +75,23 @@ func TestFaultReason(t *testing.T) {
 	assert.Equal(t, metav1.StatusReasonGone, s.Reason)
 	assert.Equal(t, &metav1.StatusDetails{Kind: "configmaps", Name: "c"}, s.Details)
 	assert.Contains(t, s.Message, "Gone")
+}
+
+func TestFaultExpiredToken(t *testing.T) {
+	w := newWorld(t, empty)
+	w.Faults().Add(Rule{Status: 410})
+	encode := base64.RawURLEncoding.EncodeToString
+	for token, want := range map[string]string{
+		encode([]byte(`{"v":"meta.k8s.io/v1","rv":17,"start":"ns/c\u0000"}`)): encode([]byte(`{"v":"meta.k8s.io/v1","rv":-1,"start":"ns/c\u0000"}`)),
+		encode([]byte(`no JSON`)): "",
+		"no base64":               "",
+		"":                        "",
+	} {
+		_, body := w.do(t, "GET", "/api/v1/namespaces/ns/configmaps?continue="+url.QueryEscape(token), nil, nil)
+		s := status(t, body)
+		assert.Equal(t, metav1.StatusReasonExpired, s.Reason)
+		assert.Equal(t, want, s.Continue, token)
+	}
 }
 
 func TestFaultTimesAndAfter(t *testing.T) {

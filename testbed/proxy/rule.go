@@ -39,7 +39,9 @@ type Rule struct {
 	Status int
 	// Reason is what apierrors.ReasonForError will find; "" takes the one that
 	// the API server uses with this status: AlreadyExists for the 409 of a
-	// create, Conflict for any other 409, Expired for 410, and so on.
+	// create, Conflict for any other 409, Expired for 410, and so on. With Expired
+	// a list's continue token is answered as by the API server, with another one
+	// that goes on at the same key in the collection as it is by then.
 	Reason metav1.StatusReason
 	// Message is the text of Status or Expire; "" takes a plain one.
 	Message string
