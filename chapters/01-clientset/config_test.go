@@ -128,10 +128,17 @@ func TestLoadConfigFindsTheCluster(t *testing.T) {
 
 	// And for real: the configuration leads to the API server, as this bed's
 	// identity. The certificate lies beside the file that names it.
-	t.Setenv("HOME", emptyHome)
 	beside := kubeconfigWithFiles(t, b, filepath.Join(dir, "real"))
-	for _, c := range []struct{ from, path, kubeconfig string }{{"at the path", beside, ""}, {"in KUBECONFIG", "", join(missing, beside)}} {
+	realHome := filepath.Join(dir, "real home")
+	kubeconfigWithFiles(t, b, filepath.Join(realHome, ".kube"))
+	for _, c := range []struct{ from, path, kubeconfig, home string }{
+		{"at the path", beside, "", emptyHome},
+		{"in KUBECONFIG", "", join(missing, beside), emptyHome},
+		{"in the home directory", "", "", realHome},
+	} {
+		t.Setenv("HOME", c.home)
 		t.Setenv("KUBECONFIG", c.kubeconfig)
+		homeFileIs(t, filepath.Join(c.home, ".kube", "config"))
 		config, err := loadConfig(b, c.path, notInPod)
 		b.NoError(err, testbed.Fail{
 			Expected: "a configuration from a kubeconfig " + c.from + " that works: its certificate-authority, ca.crt, is a file in its own folder",

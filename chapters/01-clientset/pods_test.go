@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -65,9 +66,27 @@ func TestPrintPods(t *testing.T) {
 	}
 
 	expectRequest(b)
+	expectNoDeadline(b)
 	expectContext(b, "PrintPods", func(ctx context.Context) error {
 		return clientset.PrintPods(ctx, b.Clientset(), b.Namespace(), io.Discard)
 	})
+}
+
+// expectNoDeadline looks at the context of the request: a limit in it would be one that
+// the caller didn't set.
+func expectNoDeadline(b *testbed.Bed) {
+	var contexts seenContexts
+	err := clientset.PrintPods(b.Context(), contexts.client(b), b.Namespace(), io.Discard)
+	b.NoError(err, testbed.Fail{Expected: "the Pods of the namespace to be printed", See: "README.md#a-request"})
+	for _, ctx := range contexts.list(b) {
+		if end, ok := ctx.Deadline(); ok {
+			b.Fail(testbed.Fail{
+				Expected: "the request to go on until the caller's context ends, which has no deadline here",
+				Seen:     fmt.Sprintf("a deadline in the request's context, %s from now", time.Until(end).Round(time.Second)),
+				See:      "README.md#a-request",
+			})
+		}
+	}
 }
 
 // expectRequest looks at what PrintPods asks for: the namespace that it was given,

@@ -24,6 +24,7 @@ func TestRunningPodsSelectsAtTheServer(t *testing.T) {
 	createPod(b, "web-1", "web", corev1.PodRunning)
 	createPod(b, "web-2", "web", corev1.PodPending)
 	createPod(b, "db-0", "db", corev1.PodRunning)
+	createPod(b, "blank-0", "", corev1.PodRunning)
 	defer createLeavingPod(b, "web-3", "web")()
 	want := []string{"web-0", "web-1", "web-3"}
 
@@ -61,6 +62,7 @@ func TestRunningPodsSelectsAtTheServer(t *testing.T) {
 	})
 
 	expectOneValue(b)
+	expectEmptyValue(b)
 	expectAllPages(b, want)
 	expectContext(b, "RunningPods", func(ctx context.Context) error {
 		_, err := clientset.RunningPods(ctx, b.Clientset(), b.Namespace(), "web")
@@ -71,7 +73,7 @@ func TestRunningPodsSelectsAtTheServer(t *testing.T) {
 // expectOneValue asks for apps that no Pod is of. Put into a selector as they are,
 // they would choose Pods all the same.
 func expectOneValue(b *testbed.Bed) {
-	for _, app := range []string{"", "web,db", "web,app!=db", "=web"} {
+	for _, app := range []string{"web,db", "web,app!=db", "=web", " web "} {
 		got, err := clientset.RunningPods(b.Context(), b.Clientset(), b.Namespace(), app)
 		if err == nil && len(got) > 0 {
 			b.Fail(testbed.Fail{
@@ -80,6 +82,22 @@ func expectOneValue(b *testbed.Bed) {
 				See:      selectorsPart,
 			})
 		}
+	}
+}
+
+// expectEmptyValue asks for the Pods whose label is there and empty.
+func expectEmptyValue(b *testbed.Bed) {
+	got, err := clientset.RunningPods(b.Context(), b.Clientset(), b.Namespace(), "")
+	b.NoError(err, testbed.Fail{
+		Expected: "blank-0 for the app \"\", which is a label's value as any other",
+		See:      selectorsPart,
+	})
+	if !slices.Equal(got, []string{"blank-0"}) {
+		b.Fail(testbed.Fail{
+			Expected: "blank-0 for the app \"\", the one running Pod whose label app is there and empty",
+			Seen:     orNothing(strings.Join(got, ", ")),
+			See:      selectorsPart,
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -128,14 +129,21 @@ func writeIsRefused(b *testbed.Bed) {
 func writeBehind(ctx context.Context, b *testbed.Bed, client kubernetes.Interface, name string, limit time.Duration) <-chan error {
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace(), Name: name}}
 	done, returned := make(chan error, 10), make(chan error, 1)
+	var callers sync.Mutex // held by the caller, and wanted by done
+	callers.Lock()
 	go func() {
-		clientset.WriteBehind(ctx, client, settings, limit, func(err error) { done <- err })
+		clientset.WriteBehind(ctx, client, settings, limit, func(err error) {
+			callers.Lock()
+			defer callers.Unlock()
+			done <- err
+		})
 		returned <- nil
 	}()
 	_ = receive(b, returned, "it has not returned", testbed.Fail{
-		Expected: "WriteBehind to return at once, while the API server has not answered yet",
+		Expected: "WriteBehind to return at once, while the API server has not answered yet, and done to be called on another goroutine: its caller holds a lock that done takes",
 		See:      limitsPart,
 	})
+	callers.Unlock()
 	return done
 }
 
