@@ -148,13 +148,13 @@ func (k *kind) mend(ctx context.Context, r *kindRecord) (bool, error) {
 				fmt.Fprintf(k.o.Status, "they don't start: %v\n", err)
 			}
 		}
-		if k.serves(ctx, kindRestart) {
+		if k.serves(ctx, kindRestart) && k.settled(ctx, kindRestart) {
 			return true, nil
 		}
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
-		fmt.Fprintf(k.o.Status, "the cluster does not answer within %s: making it anew\n", kindRestart)
+		fmt.Fprintf(k.o.Status, "the cluster does not come back within %s: making it anew\n", kindRestart)
 	}
 	return false, k.remove(r)
 }
