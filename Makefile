@@ -41,7 +41,7 @@ doctor: lab ## see whether this machine has what the course needs
 lab: ## build bin/lab, the command behind these targets
 	@$(NEED_GO); $(FIRST); $(LAB) || { [ -w . ] || echo 'hint:  this folder is read-only: clone the course into one that you can write to' >&2; exit 2; }
 clean: lab ## stop the cluster, remove what was built; your kept work stays
-	@bin/lab cluster down && { [ ! -d "$${LAB_HOME:-.lab}/clusters/existing" ] || CLUSTER=existing bin/lab cluster down; } && rm -rf bin "$${LAB_HOME:-.lab}/clusters" "$${LAB_HOME:-.lab}/stage" "$${LAB_HOME:-.lab}/kubeconfig"
+	@bin/lab cluster down && for c in kind existing; do [ ! -d "$${LAB_HOME:-.lab}/clusters/$$c" ] || CLUSTER=$$c bin/lab cluster down || exit; done && rm -rf bin "$${LAB_HOME:-.lab}/clusters" "$${LAB_HOME:-.lab}/stage" "$${LAB_HOME:-.lab}/kubeconfig"
 
 ## To change the course
 test: lab ## the tests of every module, and the proof of every chapter
