@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/controllings/controllings/runner/internal/hint"
+	"github.com/controllings/controllings/runner/internal/lock"
 )
 
 // kind is a cluster in Docker containers, made by the library behind the kind
@@ -94,14 +95,19 @@ func (k *kind) keep(r *kindRecord) error {
 
 // Up implements Provider.
 func (k *kind) Up(ctx context.Context) error {
-	r, err := k.ours()
+	if up, err := k.isUp(ctx); err != nil || up {
+		return err
+	}
+	held, err := k.lock(ctx)
 	if err != nil {
 		return err
 	}
-	if r != nil && r.Made && k.answers(ctx) {
-		return k.publish()
+	defer held.Close()
+	if up, err := k.isUp(ctx); err != nil || up {
+		return err // whom we waited for has made it
 	}
-	if err := mkdir(k.dir()); err != nil {
+	r, err := k.ours()
+	if err != nil {
 		return err
 	}
 	engine, err := k.docker.info(ctx)
@@ -118,6 +124,30 @@ func (k *kind) Up(ctx context.Context) error {
 		}
 	}
 	return k.create(ctx, engine)
+}
+
+// isUp reports whether our cluster is up, and has then made it the current one.
+func (k *kind) isUp(ctx context.Context) (bool, error) {
+	r, err := k.ours()
+	if err != nil || r == nil || !r.Made || !k.answers(ctx) {
+		return false, err
+	}
+	return true, k.publish()
+}
+
+// lock lets one command at a time make or remove the cluster: to another, what is
+// half made looks like what a kill left.
+func (k *kind) lock(ctx context.Context) (*os.File, error) {
+	if err := mkdir(k.dir()); err != nil {
+		return nil, err
+	}
+	held, err := lock.Wait(ctx, k.dir()+".lock", func() {
+		fmt.Fprintln(k.o.Status, "another command is making or removing the kind cluster: waiting for it")
+	})
+	if err != nil {
+		return nil, explain(err)
+	}
+	return held, nil
 }
 
 // answers reports whether our API server is certainly there, without asking
@@ -206,6 +236,14 @@ func (k *kind) publish() error {
 func (k *kind) Down(ctx context.Context) error {
 	r, err := k.ours()
 	if err != nil || r == nil {
+		return err
+	}
+	held, err := k.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	if r, err = k.ours(); err != nil || r == nil {
 		return err
 	}
 	if _, err := k.docker.info(ctx); err != nil {

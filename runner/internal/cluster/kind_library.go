@@ -17,7 +17,7 @@ import (
 // abortTime is how long a call of the library is waited for after it was aborted.
 const abortTime = 30 * time.Second
 
-// errStillRunning is what interrupted returns beside the cause when the call could
+// errStillRunning is what interruptible returns beside the cause when the call could
 // not be ended.
 var errStillRunning = errors.New("what was begun goes on")
 
