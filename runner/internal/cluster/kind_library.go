@@ -25,10 +25,11 @@ var errStillRunning = errors.New("what was begun goes on")
 // abort is called over and over until the call has returned: it takes away what
 // the call is working on.
 func interruptible(ctx context.Context, call func() error, abort func()) error {
-	done := make(chan error, 1)
-	go func() { done <- call() }()
+	var err error
+	done := make(chan struct{})
+	go func() { defer close(done); err = call() }()
 	select {
-	case err := <-done:
+	case <-done:
 		return err
 	case <-ctx.Done():
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/rhysd/actionlint"
 
@@ -31,7 +30,7 @@ func Check(ctx context.Context, r *repo.Repo) ([]repo.Finding, error) {
 	}
 	var found []repo.Finding
 	for _, f := range files {
-		if path.Dir(f) != Dir || !(strings.HasSuffix(f, ".yml") || strings.HasSuffix(f, ".yaml")) {
+		if ext := path.Ext(f); path.Dir(f) != Dir || ext != ".yml" && ext != ".yaml" {
 			continue
 		}
 		text, err := os.ReadFile(r.Path(f))
