@@ -1,4 +1,4 @@
-package lock_test
+package lock
 
 import (
 	"context"
@@ -10,23 +10,21 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/controllings/controllings/runner/internal/lock"
 )
 
 func TestOneAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.lock")
-	held, err := lock.Try(path)
+	held, err := Try(path)
 	require.NoError(t, err)
 	require.NotNil(t, held)
 
-	again, err := lock.Try(path)
+	again, err := Try(path)
 	require.NoError(t, err)
 	require.Nil(t, again, "it was given out twice")
 
 	waits, got := make(chan struct{}), make(chan error)
 	go func() {
-		f, err := lock.Wait(t.Context(), path, func() { close(waits) })
+		f, err := Wait(t.Context(), path, func() { close(waits) })
 		if err == nil {
 			err = f.Close()
 		}
@@ -41,17 +39,17 @@ func TestSharedKeepsOnlyTheLonelyOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.lock")
 	var shared []*os.File
 	for range 2 {
-		f, err := lock.WaitShared(t.Context(), path)
+		f, err := WaitShared(t.Context(), path)
 		require.NoError(t, err)
 		shared = append(shared, f)
 	}
 	for _, f := range shared {
-		alone, err := lock.Try(path)
+		alone, err := Try(path)
 		require.NoError(t, err)
 		require.Nil(t, alone)
 		require.NoError(t, f.Close())
 	}
-	alone, err := lock.Try(path)
+	alone, err := Try(path)
 	require.NoError(t, err)
 	require.NotNil(t, alone)
 	require.NoError(t, alone.Close())
@@ -59,18 +57,18 @@ func TestSharedKeepsOnlyTheLonelyOut(t *testing.T) {
 
 func TestAWaitEndsWithItsContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.lock")
-	held, err := lock.Try(path)
+	held, err := Try(path)
 	require.NoError(t, err)
 	defer held.Close()
 
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	_, err = lock.Wait(ctx, path, func() { cancel(why) })
+	_, err = Wait(ctx, path, func() { cancel(why) })
 	require.ErrorIs(t, err, why)
 	assert.Contains(t, err.Error(), "a.lock")
 }
 
 func TestAFolderThatIsNotThere(t *testing.T) {
-	_, err := lock.Try(filepath.Join(t.TempDir(), "none", "a.lock"))
+	_, err := Try(filepath.Join(t.TempDir(), "none", "a.lock"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
