@@ -90,10 +90,7 @@ func (e *embedded) publish() error {
 	if err != nil {
 		return fmt.Errorf("read the cluster's kubeconfig: %w", err)
 	}
-	if have, err := os.ReadFile(e.Kubeconfig()); err == nil && bytes.Equal(have, data) {
-		return nil
-	}
-	return writeFile(e.Kubeconfig(), data)
+	return makeCurrent(e.Kubeconfig(), data)
 }
 
 // Down implements Provider.

@@ -123,10 +123,7 @@ func (e *existing) announce(c *choice, answer *checked, types []string) {
 
 // publish makes a kubeconfig the current one.
 func (e *existing) publish(kubeconfig []byte) error {
-	if have, err := os.ReadFile(e.Kubeconfig()); err == nil && bytes.Equal(have, kubeconfig) {
-		return nil
-	}
-	return writeFile(e.Kubeconfig(), kubeconfig)
+	return makeCurrent(e.Kubeconfig(), kubeconfig)
 }
 
 // Down implements Provider: it clears every cluster that was used, whichever

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,6 +35,15 @@ func writeFile(path string, data []byte) error {
 		return explain(fmt.Errorf("write %q: %w", path, err))
 	}
 	return nil
+}
+
+// makeCurrent writes the kubeconfig that is the current one to path, unless it is
+// that already: a learner's every run asks for it.
+func makeCurrent(path string, kubeconfig []byte) error {
+	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, kubeconfig) {
+		return nil
+	}
+	return writeFile(path, kubeconfig)
 }
 
 // explain adds a hint to errors whose cause is the machine's.

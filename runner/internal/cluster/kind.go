@@ -226,10 +226,7 @@ func (k *kind) publish() error {
 	if err != nil {
 		return fmt.Errorf("read the cluster's kubeconfig: %w", err)
 	}
-	if have, err := os.ReadFile(k.Kubeconfig()); err == nil && bytes.Equal(have, data) {
-		return nil
-	}
-	return writeFile(k.Kubeconfig(), data)
+	return makeCurrent(k.Kubeconfig(), data)
 }
 
 // Down implements Provider.

@@ -95,12 +95,11 @@ func (k *kind) create(ctx context.Context, e engine) error {
 // image if it is here; else the one that make node-image built; else the stock
 // image, from a registry.
 func (k *kind) image(ctx context.Context) (name, config string, err error) {
-	stock := defaults.Image
-	built := builtImage + ":" + k.version()
-	for _, candidate := range []string{os.Getenv(imageVar), stock, built} {
-		if candidate == "" {
-			continue
-		}
+	candidates := []string{defaults.Image, builtImage + ":" + k.version()}
+	if named := os.Getenv(imageVar); named != "" {
+		candidates = []string{named}
+	}
+	for _, candidate := range candidates {
 		found, err := k.docker.image(ctx, candidate)
 		if err != nil {
 			return "", "", err
@@ -108,14 +107,8 @@ func (k *kind) image(ctx context.Context) (name, config string, err error) {
 		if found != nil {
 			return candidate, k.config(found), nil
 		}
-		if candidate == os.Getenv(imageVar) {
-			break // that one, or none
-		}
 	}
-	name = stock
-	if named := os.Getenv(imageVar); named != "" {
-		name = named
-	}
+	name = candidates[0]
 	fmt.Fprintf(k.o.Status, "pulling %s: some hundred megabytes, once\n", short(name))
 	if err := k.docker.pull(ctx, name, k.o.Status); err != nil {
 		if ctx.Err() != nil {
