@@ -51,12 +51,16 @@ var subjects = []subject{
 	{name: "lessons", files: lessons.Files},
 }
 
-// tools runs the tests of the programs behind these scripts.
+// tools runs the tests of the programs behind these scripts, and of those that the
+// node image is built with.
 func tools(ctx context.Context, r *repo.Repo) ([]repo.Finding, error) {
-	out, err := repo.Go(ctx, r.Path("scripts/tools"), "test", "./...")
-	fmt.Printf("%s", out)
-	if err != nil {
-		return []repo.Finding{{Path: "scripts/tools", Text: err.Error()}}, nil
+	var found []repo.Finding
+	for dir, packages := range map[string]string{"scripts/tools": "./...", "scripts/node-image": "./archive"} {
+		out, err := repo.Go(ctx, r.Path(dir), "test", packages)
+		fmt.Printf("%s", out)
+		if err != nil {
+			found = append(found, repo.Finding{Path: dir, Text: err.Error()})
+		}
 	}
-	return nil, nil
+	return found, nil
 }

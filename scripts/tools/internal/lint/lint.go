@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -33,10 +32,11 @@ func Format(ctx context.Context, r *repo.Repo) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// hasCode reports whether there is Go code in the folder itself.
-func hasCode(dir string) bool {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	return err == nil && len(files) > 0
+// hasCode reports whether the module at dir has any package: a go.mod may be there
+// for the tool that it names alone.
+func hasCode(ctx context.Context, dir string) (bool, error) {
+	out, err := repo.Go(ctx, dir, "list", "./...")
+	return len(out) > 0, err
 }
 
 // each runs the linter over the workspace as one (it shares the libraries' types),
@@ -84,11 +84,16 @@ func each(ctx context.Context, r *repo.Repo, verb string, failed func(dir string
 		return err
 	}
 	for _, m := range outside {
-		if !hasCode(r.Path(m)) {
-			continue // a go.mod that only names a tool
+		code, err := hasCode(ctx, r.Path(m))
+		if err != nil {
+			return err
+		}
+		if !code {
+			continue
 		}
 		env, args := repo.GoEnv(), []string(nil)
-		if m == "controlplane" {
+		switch m {
+		case "controlplane":
 			// As bin/controlplane is built, so that the linter finds Kubernetes
 			// compiled instead of compiling it once more; and without what
 			// analyses all of it (half an hour, 4 GB).
@@ -96,6 +101,8 @@ func each(ctx context.Context, r *repo.Repo, verb string, failed func(dir string
 			if verb == "run" {
 				args = append(args, "--disable", "govet,staticcheck,unused")
 			}
+		case "scripts/node-image":
+			env = append(env, "CGO_ENABLED=0") // as the image's parts are built
 		}
 		if err := run(m, env, append(args, "./...")...); err != nil {
 			return err
