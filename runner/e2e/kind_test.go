@@ -60,11 +60,16 @@ func (p *person) program(name string) {
 	_, err = w.Write(data)
 	require.NoError(p.t, err)
 	require.NoError(p.t, w.Close())
-	load := exec.Command("docker", "import", "--change", `ENTRYPOINT ["/`+name+`"]`, "-", "controllings/"+name+":e2e")
+	tag := "controllings/" + name + ":e2e"
+	load := exec.Command("docker", "import", "--change", `ENTRYPOINT ["/`+name+`"]`, "-", tag)
 	load.Stdin = &image
 	out, err = load.CombinedOutput()
 	require.NoError(p.t, err, "%s", out)
-	p.lab(0, "cluster", "load", "controllings/"+name+":e2e")
+	p.t.Cleanup(func() {
+		out, err := exec.Command("docker", "image", "rm", tag).CombinedOutput()
+		assert.NoError(p.t, err, "%s", out)
+	})
+	p.lab(0, "cluster", "load", tag)
 }
 
 // Step 1.6 for real: in a Pod, LoadConfig finds the Pod's ServiceAccount, and the
