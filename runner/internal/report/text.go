@@ -54,7 +54,7 @@ func (t *Text) Begin(r *verdict.Result) {
 	}
 	right := strings.TrimSpace(r.Cluster.Provider + " " + r.Cluster.Kubernetes)
 	if right != "" {
-		left = t.Style.Bold(left) + pad(plain, t.width+13) + t.Style.Dim(right)
+		left = t.Style.Bold(left) + pad(plain, t.width+11) + "  " + t.Style.Dim(right)
 	} else {
 		left = t.Style.Bold(left)
 	}
