@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,9 +21,16 @@ import (
 // expectTheRest looks at what a client takes over from the caller's configuration
 // beside its address and its credentials: what is set there, and what is not.
 func expectTheRest(b *testbed.Bed) {
-	for _, timeout := range []time.Duration{0, long} {
+	for _, set := range []struct {
+		timeout               time.Duration
+		contentType, accepted string
+	}{
+		{0, "", "application/vnd.kubernetes.protobuf"}, // what clientsets prefer
+		{long, "application/json", "application/json"},
+	} {
 		config := b.Config()
-		config.Timeout = timeout
+		config.Timeout = set.timeout
+		config.ContentType = set.contentType
 		config.Impersonate.UserName = "jane"
 		var used usedFields
 		config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -51,6 +59,7 @@ func expectTheRest(b *testbed.Bed) {
 				if end, ok := r.Context().Deadline(); ok {
 					used.ends = time.Until(end)
 				}
+				used.accept = r.Header.Get("Accept")
 				return next.RoundTrip(r)
 			})
 		})
@@ -68,9 +77,16 @@ func expectTheRest(b *testbed.Bed) {
 				})
 			}
 		}
-		if used.ends > timeout || used.ends < timeout-time.Minute {
+		if !strings.HasPrefix(used.accept, set.accepted) {
 			b.Fail(testbed.Fail{
-				Expected: fmt.Sprintf("the Timeout of the caller's configuration, %s, where 0 is none: a watch breaks off with its client's Timeout", timeout),
+				Expected: fmt.Sprintf("answers in %s, as the ContentType %q of the caller's configuration says", set.accepted, set.contentType),
+				Seen:     "a request for " + used.accept,
+				See:      budgetPart,
+			})
+		}
+		if used.ends > set.timeout || used.ends < set.timeout-time.Minute {
+			b.Fail(testbed.Fail{
+				Expected: fmt.Sprintf("the Timeout of the caller's configuration, %s, where 0 is none: a watch breaks off with its client's Timeout", set.timeout),
 				Seen:     fmt.Sprintf("a request with a time limit of %s", used.ends.Round(time.Second)),
 				See:      limitsPart,
 			})
@@ -82,6 +98,7 @@ func expectTheRest(b *testbed.Bed) {
 type usedFields struct {
 	fields sync.Map
 	ends   time.Duration // until its time limit; 0 is none
+	accept string
 }
 
 func (u *usedFields) add(field string) { u.fields.Store(field, true) }

@@ -41,6 +41,10 @@ func TestLoadConfigFindsTheCluster(t *testing.T) {
 	missing := filepath.Join(dir, "missing")
 	broken := writeFile(t, filepath.Join(dir, "broken"), "apiVersion: v1\nclusters: {")
 	empty := writeFile(t, filepath.Join(dir, "empty"), "")
+	folder := filepath.Join(dir, "folder")
+	b.Must(os.Mkdir(folder, 0o700), "make a folder")
+	loop := filepath.Join(dir, "loop")
+	b.Must(os.Symlink(loop, loop), "make a link to itself")
 	join := func(files ...string) string { return strings.Join(files, string(filepath.ListSeparator)) }
 
 	// Where HOME isn't set, ".kube/config" alone would be a file of the folder
@@ -76,6 +80,8 @@ func TestLoadConfigFindsTheCluster(t *testing.T) {
 		{name: "a KUBECONFIG of which no file is there is passed over", kubeconfig: missing, inCluster: inPod, server: inClusterServer},
 		{name: "a broken file in KUBECONFIG is an error, not a reason to look elsewhere", kubeconfig: broken, inCluster: inPod, home: home, says: []string{broken}},
 		{name: "a broken file in KUBECONFIG is an error, even where another of the list is good", kubeconfig: join(broken, env), inCluster: inPod, home: home, says: []string{broken}},
+		{name: "a folder in KUBECONFIG is there and can't be read, which is an error, not a reason to look elsewhere", kubeconfig: folder, inCluster: inPod, home: home, says: []string{folder}},
+		{name: "a link in KUBECONFIG that leads to itself is there and can't be read, which is an error, not a reason to look elsewhere", kubeconfig: loop, inCluster: inPod, home: home, says: []string{loop}},
 		{name: "an empty kubeconfig is an error, never a server at localhost", path: empty, inCluster: notInPod},
 		{name: "an empty file in KUBECONFIG is an error: it is there, so the Pod isn't asked", kubeconfig: empty, inCluster: inPod, home: home},
 		{name: "in a Pod its ServiceAccount comes before the home file", inCluster: inPod, home: home, server: inClusterServer},

@@ -33,11 +33,11 @@ func expectNewBeginning(b *testbed.Bed, namespace string, names map[string]bool)
 	expectEachOnce(b, "in a walk whose continue token expired after the first page", names, walk)
 }
 
-// expectFreshList walks where the token expires on the third page, and on the
-// second page of the new beginning once more. Meanwhile two of the ConfigMaps that
+// expectFreshList walks where the token expires on the third page, and then on the
+// second page of each new beginning, many times. Meanwhile two of the ConfigMaps that
 // were visited are deleted, and one is made whose name comes before the others.
 func expectFreshList(b *testbed.Bed) {
-	const size = 2
+	const size, expirations = 2, 12
 	names := map[string]bool{"made-meanwhile": true}
 	for _, name := range []string{"n-1", "n-2", "n-3", "n-4", "n-5", "n-6"} {
 		names[name] = true
@@ -46,7 +46,7 @@ func expectFreshList(b *testbed.Bed) {
 	all := b.Admin().CoreV1().ConfigMaps(b.Namespace())
 	changed := make(chan error, 1)
 	rule := expire(laterPages)
-	rule.After, rule.Times = 1, 2
+	rule.After, rule.Times = 1, expirations
 	var once sync.Once
 	rule.Before = func() {
 		once.Do(func() {
@@ -67,7 +67,7 @@ func expectFreshList(b *testbed.Bed) {
 		b.Must(<-changed, "change what is walked through")
 	}
 	b.NoError(err, testbed.Fail{
-		Expected: "the walk to begin again each time that a continue token has expired (410, twice here)",
+		Expected: fmt.Sprintf("the walk to begin again each time that a continue token has expired (410, %d times here)", expirations),
 		See:      pagesPart,
 	})
 	expectLimit(b, before, size)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,7 @@ func TestPrintPods(t *testing.T) {
 	}
 
 	expectRequest(b)
+	expectOneList(b)
 	expectNoDeadline(b)
 	expectContext(b, "PrintPods", func(ctx context.Context) error {
 		return clientset.PrintPods(ctx, b.Clientset(), b.Namespace(), io.Discard)
@@ -89,15 +91,35 @@ func expectNoDeadline(b *testbed.Bed) {
 	}
 }
 
+// expectOneList spoils one list. An error that a moment might mend is an answer too:
+// whether to ask again is for the caller to say.
+func expectOneList(b *testbed.Bed) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+		fault := b.Faults().Add(proxy.Rule{Match: podLists, Status: status, Times: 1})
+		mark := b.Traffic().Mark()
+		err := clientset.PrintPods(b.Context(), b.Clientset(), b.Namespace(), io.Discard)
+		fault.Remove()
+		if n := b.Traffic().Since(mark).Count(podLists); err == nil || n != 1 {
+			b.Fail(testbed.Fail{
+				Expected: fmt.Sprintf("one list, answered with %d %s here, and this answer as the error", status, http.StatusText(status)),
+				Seen:     fmt.Sprintf("%d lists, and the error %v", n, err),
+				See:      "README.md#a-request",
+			})
+		}
+	}
+}
+
 // expectRequest looks at what PrintPods asks for: the namespace that it was given,
-// and nothing that it was not.
+// and nothing that it was not. The caller's deadline is no option of the list's.
 func expectRequest(b *testbed.Bed) {
+	ctx, cancel := context.WithTimeout(b.Context(), testbed.Scale(time.Minute))
+	defer cancel()
 	for _, tc := range []struct{ namespace, path string }{
 		{b.Namespace(), "/api/v1/namespaces/" + b.Namespace() + "/pods"},
 		{"", "/api/v1/pods"},
 	} {
 		mark := b.Traffic().Mark()
-		err := clientset.PrintPods(b.Context(), b.Clientset(), tc.namespace, io.Discard)
+		err := clientset.PrintPods(ctx, b.Clientset(), tc.namespace, io.Discard)
 		for _, r := range b.Traffic().Since(mark).Requests(podLists) {
 			if r.Path != tc.path {
 				b.Fail(testbed.Fail{

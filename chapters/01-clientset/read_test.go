@@ -66,6 +66,20 @@ func readHangs(b *testbed.Bed) {
 	}
 	expectTimeUp(b, limit, err)
 	expectEnded(b, "the read", mark, configMapReads)
+
+	// By HTTP/1.1, net/http returns the cause of a context's end for its error.
+	err = read(b.Context(), b, http1Client(b), "app", limit, testbed.Fail{
+		Expected: fmt.Sprintf("ReadWithin to return when its limit of %s is over, by HTTP/1.1 as well", limit),
+		See:      limitsPart,
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		b.Fail(testbed.Fail{
+			Expected: "an error in which errors.Is finds context.DeadlineExceeded, by HTTP/1.1 as well: a context with a cause of its own ends with that there",
+			Seen:     fmt.Sprintf("error: %v", err),
+			See:      limitsPart,
+		})
+	}
+
 	b.Eventually(patient, testbed.Fail{
 		Expected: "no goroutine to go on that ReadWithin has started: whoever sends an answer must find room for it when nobody waits any more",
 		See:      limitsPart,
@@ -89,6 +103,15 @@ func readHangs(b *testbed.Bed) {
 	givenUp := configMapReads
 	givenUp.Name = "other"
 	expectEnded(b, "the read that was given up", other, givenUp)
+}
+
+// http1Client is a client that speaks HTTP/1.1, as through many a proxy.
+func http1Client(b *testbed.Bed) kubernetes.Interface {
+	config := b.Config()
+	config.NextProtos = []string{"http/1.1"}
+	client, err := kubernetes.NewForConfig(config)
+	b.Must(err, "make a client")
+	return client
 }
 
 // readWaitsInTheQueue reads with a client whose budget is used up for hours.

@@ -3,8 +3,10 @@ package clientset
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -85,11 +87,11 @@ func fromFiles(rules *clientcmd.ClientConfigLoadingRules, source string) (*rest.
 	return config, nil
 }
 
+// anyExists tells whether one of the files is there. What can't even be looked at
+// is: to read it will say why.
 func anyExists(files []string) bool {
-	for _, file := range files {
-		if _, err := os.Stat(file); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(file string) bool {
+		_, err := os.Stat(file)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
