@@ -50,6 +50,8 @@ test-kind: lab ## every chapter's stubs and solution on a kind cluster; needs Do
 	@exec scripts/test-kind
 verify-%: lab ## the proof of one chapter: stubs, solution, mistakes, alternatives
 	@exec bin/lab verify $*
+bench-%: lab ## measure a chapter's table and chart anew; they are written into its lesson
+	@exec bin/lab bench $*
 flake: lab ## every verdict 25 times with all cores busy: hours, for the night
 	@exec bin/lab flake
 flake-%: lab ## the same for one chapter

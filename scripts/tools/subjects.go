@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/controllings/controllings/scripts/tools/internal/benches"
 	"github.com/controllings/controllings/scripts/tools/internal/crossbuild"
 	"github.com/controllings/controllings/scripts/tools/internal/gomod"
 	"github.com/controllings/controllings/scripts/tools/internal/gowork"
@@ -47,6 +48,7 @@ var subjects = []subject{
 	{name: "steps", check: steps.Check, mend: "give the lesson, the stub, the check and its hints one number: see CONTRIBUTING.md"},
 	{name: "links", check: links.Check, mend: "mend the link, or the heading that it names"},
 	{name: "crossbuild", check: crossbuild.Check, mend: "keep what only one system has in files named for it (x_linux.go), with an answer for the others"},
+	{name: "benches", check: benches.Check, update: benches.Write, mend: "scripts/update/benches writes them from bench.json; make bench-N measures anew"},
 	{name: "lint", check: lint.Check, update: lint.Format, mend: "mend what it says; scripts/update/lint formats"},
 	{name: "lessons", files: lessons.Files},
 }

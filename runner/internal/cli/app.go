@@ -106,7 +106,9 @@ Results go to stdout, progress to stderr. Exit codes: 0 all required checks
 passed, 1 some did not, 2 the course or the machine is at fault, 130 Ctrl-C.
 
 Environment:
-  CLUSTER          which cluster: embedded (default) or existing
+  CLUSTER          which cluster: embedded (default), kind or existing
+  KIND_NODE_IMAGE  with CLUSTER=kind: the node image (default: the stock image, or
+                   the one that make node-image built)
   LAB_CONTEXT      with CLUSTER=existing: the context, of the kubeconfig that
                    LAB_EXISTING_KUBECONFIG (or KUBECONFIG) names
   LAB_HOME         what lab keeps (default: .lab in the course's folder)
@@ -134,7 +136,7 @@ Environment:
 	})
 	root.AddCommand(a.runCommand(), a.solutionCommand(), a.resetCommand(), a.listCommand(),
 		a.hintCommand(), a.progressCommand(), a.gradeCommand(),
-		a.clusterCommand(), a.doctorCommand(), a.verifyCommand(), a.flakeCommand(), a.authorCommand())
+		a.clusterCommand(), a.doctorCommand(), a.verifyCommand(), a.flakeCommand(), a.benchCommand(), a.authorCommand())
 	for _, c := range root.Commands() {
 		c.DisableFlagsInUseLine = true
 	}

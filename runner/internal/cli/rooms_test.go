@@ -12,7 +12,7 @@ import (
 )
 
 // rooms, from the top down: a room uses only rooms below it.
-var rooms = []string{"cli", "proof", "grade", "judge", "answer", "doctor", "report", "progress", "cluster", "course", "verdict", "hint", "lock"}
+var rooms = []string{"cli", "proof", "bench", "grade", "judge", "answer", "doctor", "report", "progress", "cluster", "course", "verdict", "hint", "lock"}
 
 func TestRoomsUseOnlyRoomsBelow(t *testing.T) {
 	const prefix = "github.com/controllings/controllings/runner/internal/"

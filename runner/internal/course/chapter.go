@@ -35,6 +35,8 @@ type Chapter struct {
 	// Files are the learner's, relative to Dir, with slashes.
 	Files  []string
 	Checks []Check
+	// Benches are what the lesson's numbers come from.
+	Benches []Bench
 }
 
 // Check is an entry of a chapter's list.
@@ -53,12 +55,13 @@ type Check struct {
 
 // file is chapter.yaml as written.
 type file struct {
-	Title          string  `yaml:"title"`
-	Minutes        int     `yaml:"minutes"`
-	StretchMinutes int     `yaml:"stretch_minutes"`
-	Complete       *bool   `yaml:"complete"`
-	Files          []text  `yaml:"files"`
-	Checks         []entry `yaml:"checks"`
+	Title          string       `yaml:"title"`
+	Minutes        int          `yaml:"minutes"`
+	StretchMinutes int          `yaml:"stretch_minutes"`
+	Complete       *bool        `yaml:"complete"`
+	Files          []text       `yaml:"files"`
+	Checks         []entry      `yaml:"checks"`
+	Benches        []benchEntry `yaml:"benches"`
 }
 
 type entry struct {
@@ -199,7 +202,7 @@ func (ch *Chapter) parse(data []byte) error {
 		}
 		return err
 	}
-	if err := known(doc.Content[0], "title", "minutes", "stretch_minutes", "complete", "files", "checks"); err != nil {
+	if err := known(doc.Content[0], "title", "minutes", "stretch_minutes", "complete", "files", "checks", "benches"); err != nil {
 		return err
 	}
 	var f file
@@ -229,6 +232,11 @@ func (ch *Chapter) parse(data []byte) error {
 	}
 	for _, e := range f.Checks {
 		if err := ch.addCheck(e); err != nil {
+			return err
+		}
+	}
+	for _, e := range f.Benches {
+		if err := ch.addBench(e); err != nil {
 			return err
 		}
 	}

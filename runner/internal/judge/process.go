@@ -55,16 +55,11 @@ const (
 // runProcess runs one check and waits for it, whatever it does: it gets its
 // limit, then it and all that it started is killed.
 func runProcess(ctx context.Context, o processOptions) (*run, error) {
-	private, err := os.MkdirTemp("", "lab-check-")
+	private, err := privateFolder("lab-check-")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the check: %w", err)
+		return nil, err
 	}
 	defer os.RemoveAll(private)
-	for _, d := range []string{"home", "tmp"} {
-		if err := os.Mkdir(filepath.Join(private, d), 0o700); err != nil {
-			return nil, fmt.Errorf("make a folder for the check: %w", err)
-		}
-	}
 	wire, err := channel.New()
 	if err != nil {
 		return nil, err
@@ -143,6 +138,20 @@ func runProcess(ctx context.Context, o processOptions) (*run, error) {
 	// The test binary says so too, in a line that a flood of output may bury.
 	r.TimedOut = killed || exit.Elapsed >= o.Limit || strings.Contains(r.Output, "panic: test timed out after ")
 	return r, nil
+}
+
+// privateFolder makes a folder with a home and a place for temporary files.
+func privateFolder(pattern string) (string, error) {
+	private, err := os.MkdirTemp("", pattern)
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the check: %w", err)
+	}
+	for _, d := range []string{"home", "tmp"} {
+		if err := os.Mkdir(filepath.Join(private, d), 0o700); err != nil {
+			return "", errors.Join(fmt.Errorf("make a folder for the check: %w", err), os.RemoveAll(private))
+		}
+	}
+	return private, nil
 }
 
 // list is the environment of a check: the user's, without what could lead it to
