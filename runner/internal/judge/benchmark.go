@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/controllings/controllings/runner/internal/hint"
@@ -25,7 +26,7 @@ func Benchmark(ctx context.Context, o Options, passes int, each func(pass int, o
 	}
 	defer p.close()
 	if p.build != nil {
-		return p.cluster, hint.New("`lab run "+fmt.Sprint(o.Chapter.Number)+"` shows what the compiler says", "the %s of chapter %s does not compile", o.Answer, o.Chapter.ID)
+		return p.cluster, fmt.Errorf("chapter %s (%s) does not compile:\n    %s", o.Chapter.ID, o.Answer, strings.Join(p.build.Lines, "\n    "))
 	}
 	for pass := range passes {
 		if err := p.benchmark(ctx, func(output io.Reader) error { return each(pass, output) }); err != nil {
