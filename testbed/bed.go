@@ -28,6 +28,7 @@ type Bed struct {
 	transport http.RoundTripper // admin's
 	clients   *kubernetes.Clientset
 	namespace string
+	more      moreNamespaces
 	home      string // see ours.Home
 	proxy     *proxy.Proxy
 
@@ -105,7 +106,7 @@ func (b *Bed) setUp(admin *rest.Config) error {
 	stays := channel.BeforeExit(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), Scale(time.Second))
 		defer cancel()
-		_ = b.removeNamespace(ctx, nil) // else the next run collects it
+		_ = b.removeNamespaces(ctx, nil) // else the next run collects it
 	})
 	b.t.Cleanup(stays)
 	b.t.Cleanup(b.tearDown)
@@ -143,9 +144,9 @@ func (b *Bed) tearDown() {
 		written = writtenIn(b.proxy.Traffic())
 	}
 	written = append(written, b.adminSeen.list()...)
-	if err := b.removeNamespace(ctx, written); err != nil {
-		// The next run collects it. It is no fault of the learner's.
-		b.t.Logf("testbed: remove namespace %s: %v", b.namespace, err)
+	if err := b.removeNamespaces(ctx, written); err != nil {
+		// The next run collects them. It is no fault of the learner's.
+		b.t.Logf("testbed: %v", err)
 	}
 	utilnet.CloseIdleConnectionsFor(b.transport)
 }

@@ -62,20 +62,13 @@ func (b *Bed) createAccounts(ctx context.Context) error {
 // garbage collector takes it along; only a check that is marked serial may have
 // one. Without the file the learner may do nothing.
 func (b *Bed) grant(ctx context.Context, owner *corev1.Namespace) error {
-	text, err := os.ReadFile(rbacFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
+	roles, clusterRoles, err := readRBAC()
 	if err != nil {
 		return err
 	}
-	roles, clusterRoles, err := parseRBAC(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", rbacFile, err)
-	}
 	var jobs []func() error
 	for _, role := range roles {
-		jobs = append(jobs, func() error { return b.bind(ctx, role) })
+		jobs = append(jobs, func() error { return b.bind(ctx, owner.Name, role) })
 	}
 	for _, role := range clusterRoles {
 		jobs = append(jobs, func() error { return b.bindCluster(ctx, owner, role) })
@@ -83,24 +76,24 @@ func (b *Bed) grant(ctx context.Context, owner *corev1.Namespace) error {
 	return together(jobs...)
 }
 
-func (b *Bed) bind(ctx context.Context, role *rbacv1.Role) error {
-	role.Namespace = b.namespace
+func (b *Bed) bind(ctx context.Context, namespace string, role *rbacv1.Role) error {
+	role.Namespace = namespace
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
 		Subjects:   b.subjects(),
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
 	}
 	err := together(func() error {
-		_, err := b.clients.RbacV1().Roles(b.namespace).Create(ctx, role, metav1.CreateOptions{})
+		_, err := b.clients.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{})
 		return err
 	}, func() error {
-		_, err := b.clients.RbacV1().RoleBindings(b.namespace).Create(ctx, binding, metav1.CreateOptions{})
+		_, err := b.clients.RbacV1().RoleBindings(namespace).Create(ctx, binding, metav1.CreateOptions{})
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("bind Role %s: %w", role.Name, err)
 	}
-	return b.waitAllowed(ctx, b.namespace, role.Rules)
+	return b.waitAllowed(ctx, namespace, role.Rules)
 }
 
 func (b *Bed) bindCluster(ctx context.Context, owner *corev1.Namespace, role *rbacv1.ClusterRole) error {
@@ -165,6 +158,22 @@ func (b *Bed) waitAllowed(ctx context.Context, namespace string, rules []rbacv1.
 			return fmt.Errorf("the rights of %s don't come into force: %w", rbacFile, ctx.Err())
 		}
 	}
+}
+
+// readRBAC reads the chapter's config/rbac.yaml. Where there is none, nothing is
+// granted.
+func readRBAC() (roles []*rbacv1.Role, clusterRoles []*rbacv1.ClusterRole, err error) {
+	text, err := os.ReadFile(rbacFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if roles, clusterRoles, err = parseRBAC(text); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", rbacFile, err)
+	}
+	return roles, clusterRoles, nil
 }
 
 // parseRBAC reads the Roles and ClusterRoles of a file. Bindings are the

@@ -60,26 +60,31 @@ func (b *Bed) keepAlive(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			_ = b.beat(ctx)
+			for _, namespace := range b.allNamespaces() {
+				_ = b.beat(ctx, namespace)
+			}
 		}
 	}
 }
 
-func (b *Bed) beat(ctx context.Context) error {
-	_, err := b.mark(ctx, b.namespace, map[string]string{heartbeatAnnotation: now()})
+func (b *Bed) beat(ctx context.Context, namespace string) error {
+	_, err := b.mark(ctx, namespace, map[string]string{heartbeatAnnotation: now()})
 	return err
 }
 
 func now() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// removeNamespace deletes the bed's namespace without waiting for it to be gone.
-// Finalizers are taken off whatever was written in it.
-func (b *Bed) removeNamespace(ctx context.Context, written []resource) error {
+// removeNamespace deletes a namespace of the bed's without waiting for it to be
+// gone. Finalizers are taken off whatever was written in it.
+func (b *Bed) removeNamespace(ctx context.Context, namespace string, written []resource) error {
 	var types []schema.GroupVersionResource
 	for _, r := range written {
-		if r.namespace == b.namespace {
+		if r.namespace == namespace {
 			types = append(types, r.GroupVersionResource)
 		}
 	}
-	return ours.RemoveNamespace(ctx, b.admin, b.clients, b.namespace, nil, types)
+	if err := ours.RemoveNamespace(ctx, b.admin, b.clients, namespace, nil, types); err != nil {
+		return fmt.Errorf("remove namespace %s: %w", namespace, err)
+	}
+	return nil
 }

@@ -103,7 +103,7 @@ func TestHeartbeat(t *testing.T) {
 	old := `{"metadata":{"annotations":{"` + heartbeatAnnotation + `":"2001-01-01T00:00:00Z"}}}`
 	_, err := b.Admin().CoreV1().Namespaces().Patch(b.Context(), b.Namespace(), "application/merge-patch+json", []byte(old), metav1.PatchOptions{})
 	require.NoError(t, err)
-	require.NoError(t, b.beat(b.Context()))
+	require.NoError(t, b.beat(b.Context(), b.Namespace()))
 	ns, err := b.getNamespace(b.Context())
 	require.NoError(t, err)
 	assert.False(t, ours.Stale(ns, time.Now()))
