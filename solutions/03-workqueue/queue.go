@@ -1,0 +1,18 @@
+package sharing
+
+import (
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+)
+
+// NewQueue makes an empty queue. A key that fails (AddRateLimited) comes again
+// after base, and after twice the time with each further failure, but never after
+// more than longest, however often it fails. Each key has its own count, and waits
+// for no other: not for one, and not for a thousand that fail at the same time.
+//
+// base and longest are positive, and longest is not below base.
+func NewQueue(base, longest time.Duration) Queue {
+	return workqueue.NewTypedRateLimitingQueue(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[Key](base, longest))
+}
