@@ -48,7 +48,7 @@ func TestEventsBecomeKeys(t *testing.T) {
 		{"a deleted copy", remove(sharing.NewCopy(settings, "a")), []sharing.Key{key("settings")}, nil},
 		{"a ConfigMap of a target that is deleted and frees its name", remove(plain), []sharing.Key{key("notes")}, nil},
 		{"a new request", add(wish), []sharing.Key{key("settings"), key("wish")}, nil},
-		{"a request that is the same as before", update(wish, wish), nil, []sharing.Key{key("settings"), key("wish")}},
+		{"a request that is the same as before", resync(wish), nil, []sharing.Key{key("settings"), key("wish")}},
 		{"a request that asks for something else than before", update(wish, otherWish), []sharing.Key{key("colours"), key("settings"), key("wish")}, nil},
 		{"a request that is none any more", update(wish, noWish), []sharing.Key{key("settings"), key("wish")}, nil},
 		{"a deleted request", remove(wish), []sharing.Key{key("settings"), key("wish")}, nil},
@@ -121,8 +121,16 @@ func add(cm *corev1.ConfigMap) func(handler) {
 	return func(h handler) { h.OnAdd(cm, true) }
 }
 
+// update is a change, which gives an object another resourceVersion.
 func update(before, after *corev1.ConfigMap) func(handler) {
+	before, after = before.DeepCopy(), after.DeepCopy()
+	before.ResourceVersion, after.ResourceVersion = "1", "2"
 	return func(h handler) { h.OnUpdate(before, after) }
+}
+
+// resync is an update without a change.
+func resync(cm *corev1.ConfigMap) func(handler) {
+	return func(h handler) { h.OnUpdate(cm, cm) }
 }
 
 func remove(cm *corev1.ConfigMap) func(handler) {

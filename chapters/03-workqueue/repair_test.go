@@ -48,6 +48,7 @@ func TestRepairsWhatItMissed(t *testing.T) {
 	w.repairs("somebody else's ConfigMap, and nobody who asks for a copy", "foreign", "")
 	w.repairs("a copy of another source namespace, and nobody who asks", "others", "")
 	w.refuses("taken")
+	w.refuses("taken-alike")
 
 	w.returnsErrors()
 	w.leavesWhatHasChanged()
@@ -76,9 +77,11 @@ func (w *world) layOut() {
 	binary.BinaryData, oldBinary.BinaryData = map[string][]byte{"key": []byte("new")}, map[string][]byte{"key": []byte("old")}
 	others := copyOf("others", data)
 	others.Labels[sharing.LabelCopyOf] = "another-source"
+	alike := copyOf("taken-alike", data) // as the copy would be, but for whose it is
+	alike.Labels[sharing.LabelCopyOf] = "another-source"
 
 	sources := []testbed.Object{binary, configMap("", "unshared", nil, data), shared("", "empty", nil)}
-	for _, name := range []string{"new", "unasked", "changed", "extended", "same", "taken", "refused", "edited", "appeared", "ended"} {
+	for _, name := range []string{"new", "unasked", "changed", "extended", "same", "taken", "taken-alike", "refused", "edited", "appeared", "ended"} {
 		sources = append(sources, shared("", name, data))
 	}
 	w.CreateIn(w.Namespace(), sources...)
@@ -86,11 +89,11 @@ func (w *world) layOut() {
 	targets := []testbed.Object{
 		copyOf("orphan", data), copyOf("unasked", data), copyOf("unshared", data),
 		changed, copyOf("extended", map[string]string{"colour": "blue", "more": "1"}), oldBinary,
-		copyOf("same", data), copyOf("empty", nil), others,
+		copyOf("same", data), copyOf("empty", nil), others, alike,
 		configMap("", "foreign", nil, old), configMap("", "taken", nil, old),
 		copyOf("replaced", data), copyOf("taken-over", data), copyOf("edited", old), copyOf("gone", data),
 	}
-	for _, name := range []string{"new", "orphan", "unshared", "changed", "extended", "binary", "same", "empty", "taken", "refused", "edited", "appeared", "ended"} {
+	for _, name := range []string{"new", "orphan", "unshared", "changed", "extended", "binary", "same", "empty", "taken", "taken-alike", "refused", "edited", "appeared", "ended"} {
 		targets = append(targets, request("", "asks-for-"+name, name))
 	}
 	w.CreateIn(w.target, targets...)
@@ -116,9 +119,26 @@ func (w *world) sync(ctx context.Context, name string) error {
 	return w.copier.Sync(ctx, sharing.Key{Namespace: w.target, Name: name})
 }
 
-// ofObjects are the requests that Sync sends: the caches' own are watches, and
-// lists where those are refused.
-func ofObjects(r proxy.Request) bool { return r.Verb != "watch" && r.Verb != "list" }
+// sentSince are the requests of Sync since mark. The caches' own are watches, or
+// lists on a goroutine of theirs.
+func (w *world) sentSince(mark proxy.Mark) []proxy.Request {
+	var sent []proxy.Request
+	for _, r := range w.Traffic().Since(mark).Requests(proxy.Match{Resource: "configmaps"}) {
+		if r.Verb != "watch" && (r.Verb != "list" || r.Caller != "") {
+			sent = append(sent, r)
+		}
+	}
+	return sent
+}
+
+// show lists requests for a person.
+func show(requests []proxy.Request) string {
+	seen := plural(len(requests), "request")
+	for _, r := range requests {
+		seen += "\n" + r.String()
+	}
+	return seen
+}
 
 // repairs calls Sync once and looks at what it sends: one request of a kind, which
 // may be a patch as well, or none.
@@ -130,20 +150,12 @@ func (w *world) repairs(what, name, verb string) {
 	if cached != nil && !equality.Semantic.DeepEqual(was, cached) {
 		w.fail("what the cache holds left as it was, with "+what+": others read it, too", "a changed ConfigMap "+name+" in the cache")
 	}
-	var sent []proxy.Request
-	for _, r := range w.Traffic().Since(mark).Requests(proxy.Match{Resource: "configmaps"}) {
-		if ofObjects(r) || r.Verb == "list" && r.Caller != "" {
-			sent = append(sent, r)
-		}
-	}
+	sent := w.sentSince(mark)
 	expected := what + ": one request, a " + verb
 	if verb == "" {
 		expected = what + ": no request at all"
 	}
-	seen := plural(len(sent), "request")
-	for _, r := range sent {
-		seen += "\n" + r.String()
-	}
+	seen := show(sent)
 	if err != nil {
 		w.fail(expected, seen+fmt.Sprintf("\nerror: %v", err))
 	}
@@ -214,13 +226,16 @@ func (w *world) leavesWhatHasChanged() {
 		{"a copy in the cache that isn't up to date; somebody has made it their own since, and changed it", "edited"},
 		{"no copy in the cache; somebody has made a ConfigMap of their own of that name since", "appeared"},
 	} {
-		was := w.get(late.name)
+		was, mark := w.get(late.name), w.Traffic().Mark()
 		err := w.sync(w.Context(), late.name)
 		if now := w.get(late.name); now == nil || now.ResourceVersion != was.ResourceVersion {
 			w.fail(late.what+": it is left alone, the API server refuses the request", describe(now))
 		}
 		if err == nil {
 			w.fail(late.what+": the API server's refusal returned as an error, for the retry", "no error")
+		}
+		if sent := w.sentSince(mark); len(sent) != 1 {
+			w.fail(late.what+": one try, which is refused, and no other request: the retry is the queue's", show(sent))
 		}
 	}
 	if err := w.sync(w.Context(), "gone"); err != nil {

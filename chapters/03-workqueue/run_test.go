@@ -111,11 +111,7 @@ func waitsForTheCaches(b *testbed.Bed) {
 		See:      syncPart,
 	}, func(context.Context) (bool, string) {
 		writes := b.Traffic().Since(mark).Requests(proxy.Match{Verb: proxy.Write, Namespace: c.target})
-		seen := plural(len(writes), "write")
-		for _, r := range writes {
-			seen += "\n" + r.String()
-		}
-		return len(writes) == 0, seen
+		return len(writes) == 0, show(writes)
 	})
 	held.Remove()
 	c.hasCopies(2, "when the caches are full", syncPart)
@@ -200,28 +196,48 @@ func finishesWhatItHas(b *testbed.Bed) {
 	c.isGone()
 }
 
-// endsWhatTakesTooLong stops Run with a request that never ends.
+// endsWhatTakesTooLong stops Run with requests that never end, and with a worker
+// that takes its time even then.
 func endsWhatTakesTooLong(b *testbed.Bed) {
 	c := place(b, 2)
-	creates := proxy.Match{Verb: "create", Namespace: c.target}
-	held := b.Faults().Add(proxy.Rule{Match: creates, Hold: true})
+	held := b.Faults().Add(proxy.Rule{Match: proxy.Match{Verb: "create", Namespace: c.target}, Hold: true})
 	defer held.Remove()
-	c.run(func(o *sharing.Options) { o.Grace = glance })
+	entered, leave := make(chan struct{}, 100), make(chan struct{})
+	letGo := sync.OnceFunc(func() { close(leave) })
+	defer letGo()
+	c.run(func(o *sharing.Options) {
+		o.Grace = glance
+		o.Report = func(sharing.Key, error) {
+			entered <- struct{}{}
+			<-leave
+		}
+	})
 	b.Eventually(patient, testbed.Fail{Expected: "two creates on their way to the API server", See: stopPart},
 		func(context.Context) (bool, string) { return held.Hits() >= 2, plural(held.Hits(), "create") })
 
 	stopped := time.Now()
 	c.stop()
-	err := c.end(fmt.Sprintf("Run to end what isn't finished when its grace of %s is over, and to return", glance))
-	took := time.Since(stopped)
-	if took < glance {
+	b.Eventually(patient, testbed.Fail{
+		Expected: fmt.Sprintf("Run to end what isn't finished when its grace of %s is over", glance),
+		See:      stopPart,
+	}, func(context.Context) (bool, string) {
+		return len(entered) > 0, "requests that go on"
+	})
+	if took := time.Since(stopped); took < glance {
 		b.Fail(testbed.Fail{
-			Expected: fmt.Sprintf("work that never ends to be given its grace of %s", glance),
-			Seen:     fmt.Sprintf("Run returned after %s", took.Round(time.Millisecond)),
+			Expected: fmt.Sprintf("work that isn't finished to be given all of its %s", glance),
+			Seen:     fmt.Sprintf("its requests ended after %s", took.Round(time.Millisecond)),
 			See:      stopPart,
 		})
 	}
-	if err == nil {
+	b.Stays(glance, testbed.Fail{
+		Expected: "Run to wait for a worker whose request it has ended: it is still in Options.Report",
+		See:      stopPart,
+	}, func(context.Context) (bool, string) {
+		return len(c.ended) == 0, "Run has returned, with that worker at work"
+	})
+	letGo()
+	if err := c.end("Run to return when its workers have ended"); err == nil {
 		b.Fail(testbed.Fail{
 			Expected: "an error from Run that says that work was left when its grace was over",
 			Seen:     "nil, with two copies not made",
