@@ -17,10 +17,12 @@ import (
 	_ "k8s.io/apimachinery/pkg/api/errors"
 	_ "k8s.io/apimachinery/pkg/apis/meta/v1"
 	_ "k8s.io/apimachinery/pkg/labels"
+	_ "k8s.io/apimachinery/pkg/types"
 	_ "k8s.io/client-go/informers"
 	_ "k8s.io/client-go/informers/core/v1"
 	_ "k8s.io/client-go/kubernetes"
 	_ "k8s.io/client-go/listers/core/v1"
 	_ "k8s.io/client-go/tools/cache"
+	_ "k8s.io/client-go/util/retry"
 	_ "k8s.io/client-go/util/workqueue"
 )

@@ -3,6 +3,7 @@ package sharing_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,9 +26,10 @@ func expectBoundedWaits(t *testing.T, b *testbed.Bed) {
 	var failing int // tries within the hour
 	var fixed time.Duration
 	withoutWaiting(t, func() {
-		broken := true
+		var broken atomic.Bool
+		broken.Store(true)
 		r = start(sharing.NewQueue(base, longest), 1, func(context.Context, sharing.Key, int) error {
-			if broken {
+			if broken.Load() {
 				return errScripted
 			}
 			return nil
@@ -36,7 +38,7 @@ func expectBoundedWaits(t *testing.T, b *testbed.Bed) {
 		time.Sleep(time.Hour)
 		r.mu.Lock()
 		failing = len(r.at[key("settings")])
-		broken = false
+		broken.Store(false)
 		r.mu.Unlock()
 		from := time.Now()
 		time.Sleep(time.Hour)
@@ -44,8 +46,8 @@ func expectBoundedWaits(t *testing.T, b *testbed.Bed) {
 		if at := r.at[key("settings")]; len(at) > failing {
 			fixed = at[failing].Sub(from)
 		}
-		broken = true
 		r.mu.Unlock()
+		broken.Store(true)
 		r.Add(key("settings"))
 		time.Sleep(time.Minute)
 		r.ShutDown()

@@ -81,7 +81,7 @@ func (w *world) layOut() {
 	alike.Labels[sharing.LabelCopyOf] = "another-source"
 
 	sources := []testbed.Object{binary, configMap("", "unshared", nil, data), shared("", "empty", nil)}
-	for _, name := range []string{"new", "unasked", "changed", "extended", "same", "taken", "taken-alike", "refused", "edited", "appeared", "ended"} {
+	for _, name := range []string{"new", "unasked", "changed", "extended", "same", "taken", "taken-alike", "refused", "edited", "appeared", "ended", "ended-old"} {
 		sources = append(sources, shared("", name, data))
 	}
 	w.CreateIn(w.Namespace(), sources...)
@@ -92,8 +92,9 @@ func (w *world) layOut() {
 		copyOf("same", data), copyOf("empty", nil), others, alike,
 		configMap("", "foreign", nil, old), configMap("", "taken", nil, old),
 		copyOf("replaced", data), copyOf("taken-over", data), copyOf("edited", old), copyOf("gone", data),
+		copyOf("ended-old", old), copyOf("ended-orphan", data),
 	}
-	for _, name := range []string{"new", "orphan", "unshared", "changed", "extended", "binary", "same", "empty", "taken", "taken-alike", "refused", "edited", "appeared", "ended"} {
+	for _, name := range []string{"new", "orphan", "unshared", "changed", "extended", "binary", "same", "empty", "taken", "taken-alike", "refused", "edited", "appeared", "ended", "ended-old"} {
 		targets = append(targets, request("", "asks-for-"+name, name))
 	}
 	w.CreateIn(w.target, targets...)
@@ -191,9 +192,13 @@ func (w *world) returnsErrors() {
 	}
 	ctx, cancel := context.WithCancel(w.Context())
 	cancel()
-	if err := w.sync(ctx, "ended"); err == nil || w.get("ended") != nil {
-		w.fail("the request for the copy ended sent with the context of Sync, which has ended: an error, and no copy",
-			fmt.Sprintf("error %v, and %s", err, describe(w.get("ended"))))
+	for _, name := range []string{"ended", "ended-old", "ended-orphan"} {
+		was := w.get(name)
+		err := w.sync(ctx, name)
+		if now := w.get(name); err == nil || !equality.Semantic.DeepEqual(was, now) {
+			w.fail("the request for the copy "+name+" sent with the context of Sync, which has ended: an error, and nothing changed",
+				fmt.Sprintf("error %v, and %s", err, describe(now)))
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package sharing_test
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -28,14 +29,14 @@ func expectPool(t *testing.T, b *testbed.Bed, workers int) {
 	var took time.Duration
 	withoutWaiting(t, func() {
 		start := time.Now()
-		sharing.Work(workers, func() bool {
+		work(workers, func() bool {
 			mu.Lock()
 			if begun == pieces {
 				ends++
 				n := ends
 				mu.Unlock()
 				if n > 100 {
-					time.Sleep(time.Hour) // somebody who won't stop
+					runtime.Goexit() // somebody who won't stop
 				}
 				return false
 			}
@@ -92,11 +93,14 @@ func expectEachToItsEnd(t *testing.T, b *testbed.Bed) {
 	var took time.Duration
 	withoutWaiting(t, func() {
 		start := time.Now()
-		sharing.Work(2, func() bool {
+		work(2, func() bool {
 			mu.Lock()
 			calls++
 			n := calls
 			mu.Unlock()
+			if n > 100 {
+				runtime.Goexit()
+			}
 			if n == 1 || n > 4 {
 				return false
 			}
@@ -116,4 +120,14 @@ func expectEachToItsEnd(t *testing.T, b *testbed.Bed) {
 			See:      workersPart,
 		})
 	}
+}
+
+// work calls Work on a goroutine of its own, which next may end.
+func work(workers int, next func() bool) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		sharing.Work(workers, next)
+	}()
+	<-ended
 }
