@@ -105,11 +105,12 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// configMap makes one with the given labels and data.
+// configMap makes one with the given labels and data, and shares neither with
+// another: objects are made several at a time, and each is filled in.
 func configMap(namespace, name string, labels, data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
-		Data:       data,
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: maps.Clone(labels)},
+		Data:       maps.Clone(data),
 	}
 }
 
