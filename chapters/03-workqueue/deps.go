@@ -17,6 +17,7 @@ import (
 	_ "k8s.io/apimachinery/pkg/api/errors"
 	_ "k8s.io/apimachinery/pkg/apis/meta/v1"
 	_ "k8s.io/apimachinery/pkg/labels"
+	_ "k8s.io/apimachinery/pkg/runtime/schema"
 	_ "k8s.io/apimachinery/pkg/types"
 	_ "k8s.io/client-go/informers"
 	_ "k8s.io/client-go/informers/core/v1"

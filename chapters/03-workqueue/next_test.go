@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 
 	sharing "github.com/controllings/controllings/chapters/03-workqueue"
@@ -82,7 +84,12 @@ func expectRetries(t *testing.T, b *testbed.Bed) {
 	var endedEarly int
 	withoutWaiting(t, func() {
 		r = start(rateLimited(), 1, func(_ context.Context, _ sharing.Key, nth int) error {
-			if nth == 1 || nth == 2 || nth == 4 {
+			switch nth {
+			case 1:
+				return fmt.Errorf("%w: %w", errScripted, apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "settings", errScripted))
+			case 2:
+				return fmt.Errorf("%w: a request of its own took too long: %w", errScripted, context.Canceled)
+			case 4:
 				return errScripted
 			}
 			return nil

@@ -21,7 +21,7 @@ func TestRetriesNeverEnd(t *testing.T) {
 
 // expectBoundedWaits has a key fail for an hour, succeed, and fail again.
 func expectBoundedWaits(t *testing.T, b *testbed.Bed) {
-	const base, longest = 50 * time.Millisecond, 20 * time.Second
+	const base, longest = 5 * time.Millisecond, 20 * time.Second
 	var r *run
 	var failing int // tries within the hour
 	var fixed time.Duration
@@ -84,29 +84,33 @@ func expectBoundedWaits(t *testing.T, b *testbed.Bed) {
 	}
 }
 
-// expectOwnCounts has 500 keys fail at the same time.
+// expectOwnCounts has thousands of keys fail at the same time, again and again.
 func expectOwnCounts(t *testing.T, b *testbed.Bed) {
-	const n, base = 500, 50 * time.Millisecond
+	const n, failures, base = 3000, 6, 50 * time.Millisecond
 	var r *run
 	withoutWaiting(t, func() {
 		r = start(sharing.NewQueue(base, time.Minute), 1, func(_ context.Context, _ sharing.Key, nth int) error {
-			if nth == 1 {
+			if nth <= failures {
 				return errScripted
 			}
 			return nil
 		})
 		for i := range n {
-			r.Add(key(fmt.Sprintf("key-%03d", i)))
+			r.Add(key(fmt.Sprintf("key-%d", i)))
 		}
 		time.Sleep(time.Hour)
 		r.ShutDown()
 		time.Sleep(2000 * time.Hour)
 	})
 	for i := range n {
-		at := r.at[key(fmt.Sprintf("key-%03d", i))]
-		if len(at) != 2 || at[1].Sub(at[0]) != base {
+		at := r.at[key(fmt.Sprintf("key-%d", i))]
+		right := len(at) == failures+1
+		for nth, wait := 1, base; right && nth <= failures; nth, wait = nth+1, 2*wait {
+			right = at[nth].Sub(at[nth-1]) == wait
+		}
+		if !right {
 			b.Fail(testbed.Fail{
-				Expected: fmt.Sprintf("%d keys that each fail once, at the same time: each of them again after %s, and not later because others fail", n, base),
+				Expected: fmt.Sprintf("%d keys that each fail %d times, at the same time: each of them again after %s, %s and so on, and not later because others fail", n, failures, base, 2*base),
 				Seen:     fmt.Sprintf("key %d of them tried at %s", i+1, after(r.start, at)),
 				See:      retriesPart,
 			})
