@@ -90,6 +90,13 @@ func deletePod(b *testbed.Bed, name string) {
 	b.Must(err, "delete a Pod")
 }
 
+// deletePodSlowly begins to delete a Pod: its node has half a minute to stop it, and
+// is none that would.
+func deletePodSlowly(b *testbed.Bed, name string) {
+	err := b.Foreign().CoreV1().Pods(b.Namespace()).Delete(b.Context(), name, metav1.DeleteOptions{})
+	b.Must(err, "begin to delete a Pod")
+}
+
 // unseen makes changes of which no watch tells: the events are held back until the
 // API server has sent them, and are lost when the watch ends with a 410. Who wants
 // to know has to list anew.

@@ -45,6 +45,7 @@ func TestReaderAsksItsCopy(t *testing.T) {
 	phases := map[string]corev1.PodPhase{"web-00": corev1.PodRunning, "web-01": corev1.PodPending, "db-0": corev1.PodPending}
 	expectAnswers(b, reader, "in 500 reads by ten goroutines", web, phases)
 	expectNoRead(b, c.mark, ready, fmt.Sprintf("no request for %d reads", reads))
+	c.expectOneWatch(b, podReads) // here already: what asks by a new informer would wait below
 
 	// While the events are held the copy is behind, and still what is asked.
 	held := b.Faults().Add(proxy.Rule{Match: podWatches, Hold: true})

@@ -70,7 +70,11 @@ func TestWatchReadyAsksForLess(t *testing.T) {
 			createPod(b, "web-3", "web", corev1.PodRunning, false)
 			setStatus(b, "web-3", corev1.PodRunning, true)
 		}, []string{"ready web-3"}},
-		{"when web-3 is deleted", func() { deletePod(b, "web-3") }, []string{"unready web-3"}},
+		{"when web-3 is being deleted, and is there and ready until its containers have stopped", func() {
+			deletePodSlowly(b, "web-3")
+			createPod(b, "web-4", "web", corev1.PodRunning, true)
+		}, []string{"ready web-4"}},
+		{"when web-3 is gone", func() { deletePod(b, "web-3") }, []string{"unready web-3"}},
 		{"when web-0 was deleted and the watch broke off, so that a new list shows it", func() {
 			unseen(b, podWatches, 1, func() { deletePod(b, "web-0") })
 		}, []string{"unready web-0"}},

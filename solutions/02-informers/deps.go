@@ -20,9 +20,11 @@ import (
 	_ "k8s.io/apimachinery/pkg/fields"
 	_ "k8s.io/apimachinery/pkg/labels"
 	_ "k8s.io/apimachinery/pkg/runtime"
+	_ "k8s.io/apimachinery/pkg/types"
 	_ "k8s.io/client-go/informers"
 	_ "k8s.io/client-go/informers/core/v1"
 	_ "k8s.io/client-go/kubernetes"
 	_ "k8s.io/client-go/listers/core/v1"
 	_ "k8s.io/client-go/tools/cache"
+	_ "k8s.io/client-go/util/retry"
 )

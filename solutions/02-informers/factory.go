@@ -24,10 +24,9 @@ func SyncedPods(ctx context.Context, client kubernetes.Interface, namespace stri
 	return pods, nil
 }
 
-// startAndSync starts the informers that factory has been asked for. It waits until
-// each of them has a whole copy, for as long as it takes or until ctx ends, and
-// stops none of them: they run until ctx ends. When that is before a copy is whole,
-// the error wraps the cause of it (context.Cause).
+// startAndSync starts the informers that factory has been asked for, and waits until
+// each of them has a whole copy. They run until ctx ends. When that is before a copy
+// is whole, the error wraps the cause of it (context.Cause).
 func startAndSync(ctx context.Context, factory informers.SharedInformerFactory) error {
 	factory.StartWithContext(ctx)
 	return factory.WaitForCacheSyncWithContext(ctx).AsError()

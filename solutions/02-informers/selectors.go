@@ -17,8 +17,8 @@ import (
 // WatchReady tells which Pods of an app are ready. It calls ready with the name of
 // each Pod that has the condition Ready, also of those that had it before, and
 // unready when such a Pod no longer has it, no longer belongs to the selection, or
-// is gone. Of one Pod the two take turns, beginning with ready; what else changes
-// about it is not told.
+// is gone; one that is being deleted is still there. Of one Pod the two take turns,
+// beginning with ready; what else changes about it is not told.
 //
 // The API server does what selecting it can: it sends the Pods in phase Running
 // that carry the label app=<app>, and no others. An app that can't be a label's
