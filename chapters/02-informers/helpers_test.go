@@ -28,7 +28,7 @@ const (
 	transformsPart = "README.md#transforms"
 
 	// How long a check waits for what must come, and for what must not come yet.
-	patient = 5 * time.Second
+	patient = 10 * time.Second
 	moment  = 300 * time.Millisecond
 )
 
@@ -39,14 +39,15 @@ var (
 	mapWatches = proxy.Match{Verb: "watch", Resource: "configmaps"}
 )
 
-// newPod is a Pod that nobody but the check ever touches: it is bound to a node
-// that isn't there.
+// newPod is a Pod that nobody but the check ever touches: it waits for a scheduler
+// that isn't there. (Bound to a node that isn't there it would be collected as an
+// orphan some time after the first such Pod on the cluster.)
 func newPod(name, app string) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PodSpec{
-			NodeName:   "no-such-node",
-			Containers: []corev1.Container{{Name: "app", Image: "registry.example/app:1"}},
+			SchedulerName: "nobody",
+			Containers:    []corev1.Container{{Name: "app", Image: "registry.example/app:1"}},
 		},
 	}
 	if app != "" {
@@ -59,6 +60,15 @@ func newPod(name, app string) *corev1.Pod {
 func createPod(b *testbed.Bed, name, app string, phase corev1.PodPhase, ready bool) {
 	b.Create(newPod(name, app))
 	setStatus(b, name, phase, ready)
+}
+
+// createBoundPod makes a Pod that is Running and ready, on a node that isn't there:
+// to delete it takes half a minute, since nobody stops its containers.
+func createBoundPod(b *testbed.Bed, name, app string) {
+	pod := newPod(name, app)
+	pod.Spec.NodeName = "node-of-" + b.Namespace()
+	b.Create(pod)
+	setStatus(b, name, corev1.PodRunning, true)
 }
 
 func setStatus(b *testbed.Bed, name string, phase corev1.PodPhase, ready bool) {
@@ -90,8 +100,7 @@ func deletePod(b *testbed.Bed, name string) {
 	b.Must(err, "delete a Pod")
 }
 
-// deletePodSlowly begins to delete a Pod: its node has half a minute to stop it, and
-// is none that would.
+// deletePodSlowly begins to delete a Pod, whose node has half a minute to stop it.
 func deletePodSlowly(b *testbed.Bed, name string) {
 	err := b.Foreign().CoreV1().Pods(b.Namespace()).Delete(b.Context(), name, metav1.DeleteOptions{})
 	b.Must(err, "begin to delete a Pod")

@@ -66,10 +66,7 @@ func TestWatchReadyAsksForLess(t *testing.T) {
 		{"when it has got its old label back", func() {
 			changePod(b, "web-0", func(pod *corev1.Pod) { pod.Labels["app"] = "web" })
 		}, []string{"ready web-0"}},
-		{"when web-3 has come, not ready first", func() {
-			createPod(b, "web-3", "web", corev1.PodRunning, false)
-			setStatus(b, "web-3", corev1.PodRunning, true)
-		}, []string{"ready web-3"}},
+		{"when web-3 has come", func() { createBoundPod(b, "web-3", "web") }, []string{"ready web-3"}},
 		{"when web-3 is being deleted, and is there and ready until its containers have stopped", func() {
 			deletePodSlowly(b, "web-3")
 			createPod(b, "web-4", "web", corev1.PodRunning, true)
