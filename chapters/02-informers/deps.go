@@ -21,6 +21,7 @@ import (
 	_ "k8s.io/apimachinery/pkg/labels"
 	_ "k8s.io/apimachinery/pkg/runtime"
 	_ "k8s.io/apimachinery/pkg/types"
+	_ "k8s.io/apimachinery/pkg/util/wait"
 	_ "k8s.io/client-go/informers"
 	_ "k8s.io/client-go/informers/core/v1"
 	_ "k8s.io/client-go/kubernetes"

@@ -26,6 +26,7 @@ const (
 	sharedPart     = "README.md#shared-objects"
 	indexesPart    = "README.md#indexes"
 	transformsPart = "README.md#transforms"
+	resyncPart     = "README.md#resync"
 
 	// How long a check waits for what must come, and for what must not come yet.
 	patient = 10 * time.Second
@@ -206,6 +207,16 @@ func (c *call) expectOnlyReads(b *testbed.Bed, reads proxy.Match) {
 		Seen:     "other requests",
 		See:      c.see,
 	})
+	lists, watches := reads, reads
+	lists.Verb, watches.Verb = "list", "watch"
+	window := b.Traffic().Since(c.mark)
+	if n, open := window.Count(lists), window.Count(watches); n > open {
+		b.Fail(testbed.Fail{
+			Expected: c.name + " to list no more often than it opens a watch, which tells all that comes after",
+			Seen:     fmt.Sprintf("%d lists and %d watches", n, open),
+			See:      c.see,
+		})
+	}
 }
 
 // expectEnd ends the context of a function that has returned: what it has started

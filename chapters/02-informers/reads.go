@@ -13,7 +13,7 @@ import (
 // An answer costs no request, whatever was asked and by however many goroutines at
 // once, and may be a moment behind the API server.
 type Reader struct {
-	// TODO(2.2): what the methods need.
+	_ struct{} // TODO(2.2): what the methods need, in place of this.
 }
 
 // NewReader returns a Reader whose copy is whole. The copy follows the API server

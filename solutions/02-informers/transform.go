@@ -7,9 +7,9 @@ import (
 )
 
 // NewSlimFactory returns a factory for one namespace whose informers, of whatever
-// type, keep objects without their managedFields, which are often half of an object
-// and which no controller reads. All else is there: an object from a lister can be
-// copied, changed and sent back by an update, and the API server loses nothing.
+// type, keep objects without their managedFields, which are often a large part of
+// them, and which no controller reads. All else is there: an object from a lister can
+// be copied, changed and sent back by an update, and the API server loses nothing.
 func NewSlimFactory(client kubernetes.Interface, namespace string) informers.SharedInformerFactory {
 	return informers.NewSharedInformerFactoryWithOptions(client, 0,
 		informers.WithNamespace(namespace),
