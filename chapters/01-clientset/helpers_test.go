@@ -34,7 +34,9 @@ func createLeavingPod(b *testbed.Bed, name, app string) (remove func()) {
 	createInPhase(b, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": app}},
 		Spec: corev1.PodSpec{
-			NodeName:   "no-such-node",
+			// A node that is missing, for this check alone: what others bind to one of
+			// that name is collected with it.
+			NodeName:   "node-of-" + b.Namespace(),
 			Containers: []corev1.Container{{Name: "app", Image: "registry.example/app:1"}},
 		},
 	}, corev1.PodRunning)
