@@ -44,7 +44,7 @@ func benchPools(b *testing.B, keys int) {
 				begin := time.Now()
 				for i := range benchUpdates {
 					due := begin.Add(time.Duration(i) * time.Second / benchRate)
-					time.Sleep(time.Until(due)) // not at all when add held us up
+					time.Sleep(time.Until(due)) //nolint:forbidigo // the pace; no wait when add held us up
 					n := i % keys
 					if i%2 == 0 {
 						n = 0
@@ -141,7 +141,7 @@ func (w *updates) look(_ context.Context, k sharing.Key) error {
 	}
 	w.mu.Unlock()
 
-	time.Sleep(benchWork)
+	time.Sleep(benchWork) //nolint:forbidigo // the work
 
 	w.mu.Lock()
 	defer w.mu.Unlock()

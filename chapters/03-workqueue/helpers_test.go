@@ -25,6 +25,11 @@ func withoutWaiting(t *testing.T, f func()) {
 	synctest.Test(t, func(*testing.T) { f() })
 }
 
+// pass lets made-up time pass, in what withoutWaiting runs and nowhere else.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // in a bubble it takes no time, and is exact
+}
+
 // ledger is a queue that keeps a record of what is done with it.
 type ledger struct {
 	sharing.Queue

@@ -61,7 +61,7 @@ func start(queue sharing.Queue, workers int, handle func(ctx context.Context, ke
 				n := len(r.at[k])
 				r.mu.Unlock()
 				if n > tooOften {
-					time.Sleep(1000 * time.Hour) // it would never end
+					pass(1000 * time.Hour) // it would never end
 				}
 				return handle(ctx, k, n)
 			}, func(k sharing.Key, err error) {
@@ -95,14 +95,14 @@ func expectRetries(t *testing.T, b *testbed.Bed) {
 			return nil
 		})
 		r.Add(key("settings"))
-		time.Sleep(100 * time.Second)
+		pass(100 * time.Second)
 		r.Add(key("settings"))
-		time.Sleep(100 * time.Second)
+		pass(100 * time.Second)
 		r.mu.Lock()
 		endedEarly = r.ended
 		r.mu.Unlock()
 		r.ShutDown()
-		time.Sleep(2000 * time.Hour)
+		pass(2000 * time.Hour)
 	})
 
 	const story = "a key that fails twice, succeeds, and 100s later fails once more"
@@ -180,25 +180,25 @@ func expectOneAtATime(t *testing.T, b *testbed.Bed) {
 			busy[k]++
 			together = max(together, busy[k])
 			mu.Unlock()
-			time.Sleep(10 * time.Second)
+			pass(10 * time.Second)
 			mu.Lock()
 			busy[k]--
 			mu.Unlock()
 			return nil
 		})
 		r.Add(key("settings"))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		for range 3 {
 			r.Add(key("settings"))
-			time.Sleep(time.Second)
+			pass(time.Second)
 		}
 		r.Add(key("colours")) // at 4s: the other worker is free for it
-		time.Sleep(100 * time.Second)
+		pass(100 * time.Second)
 		r.mu.Lock()
 		otherAt = slices.Clone(r.at[key("colours")])
 		r.mu.Unlock()
 		r.ShutDown()
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 	})
 
 	const story = "two workers, and a key that is added three more times while one of them works on it"
@@ -238,14 +238,14 @@ func expectNoWaiting(t *testing.T, b *testbed.Bed) {
 			return nil
 		})
 		r.Add(key("settings"))
-		time.Sleep(20 * time.Second) // tries at 0s, 1s, 3s, 7s, 15s; the next at 31s
+		pass(20 * time.Second) // tries at 0s, 1s, 3s, 7s, 15s; the next at 31s
 		r.Add(key("colours"))
-		time.Sleep(200 * time.Second)
+		pass(200 * time.Second)
 		r.mu.Lock()
 		other = slices.Clone(r.at[key("colours")])
 		r.mu.Unlock()
 		r.ShutDown()
-		time.Sleep(2000 * time.Hour)
+		pass(2000 * time.Hour)
 	})
 	if len(other) != 1 || other[0].Sub(r.start) != 20*time.Second {
 		b.Fail(testbed.Fail{
@@ -274,9 +274,9 @@ func expectPanicIsNoEnd(t *testing.T, b *testbed.Bed) {
 		next()
 		queue.Add(key("settings"))
 		go next() // waits for ever if the key can't be had
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		queue.ShutDown()
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 	})
 	if calls != 2 {
 		b.Fail(testbed.Fail{

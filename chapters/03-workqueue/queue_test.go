@@ -35,13 +35,13 @@ func expectBoundedWaits(t *testing.T, b *testbed.Bed) {
 			return nil
 		})
 		r.Add(key("settings"))
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		r.mu.Lock()
 		failing = len(r.at[key("settings")])
 		broken.Store(false)
 		r.mu.Unlock()
 		from := time.Now()
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		r.mu.Lock()
 		if at := r.at[key("settings")]; len(at) > failing {
 			fixed = at[failing].Sub(from)
@@ -49,9 +49,9 @@ func expectBoundedWaits(t *testing.T, b *testbed.Bed) {
 		r.mu.Unlock()
 		broken.Store(true)
 		r.Add(key("settings"))
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		r.ShutDown()
-		time.Sleep(2000 * time.Hour)
+		pass(2000 * time.Hour)
 	})
 
 	at := r.at[key("settings")]
@@ -98,9 +98,9 @@ func expectOwnCounts(t *testing.T, b *testbed.Bed) {
 		for i := range n {
 			r.Add(key(fmt.Sprintf("key-%d", i)))
 		}
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		r.ShutDown()
-		time.Sleep(2000 * time.Hour)
+		pass(2000 * time.Hour)
 	})
 	for i := range n {
 		at := r.at[key(fmt.Sprintf("key-%d", i))]

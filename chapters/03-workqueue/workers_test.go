@@ -45,7 +45,7 @@ func expectPool(t *testing.T, b *testbed.Bed, workers int) {
 			most = max(most, busy)
 			mu.Unlock()
 
-			time.Sleep(time.Second)
+			pass(time.Second)
 
 			mu.Lock()
 			busy--
@@ -53,7 +53,7 @@ func expectPool(t *testing.T, b *testbed.Bed, workers int) {
 			return true
 		})
 		took = time.Since(start)
-		time.Sleep(time.Hour) // for whoever was left behind
+		pass(time.Hour) // for whoever was left behind
 	})
 
 	within := fmt.Sprintf("%d workers for %d pieces of work, a second each", workers, pieces)
@@ -104,14 +104,14 @@ func expectEachToItsEnd(t *testing.T, b *testbed.Bed) {
 			if n == 1 || n > 4 {
 				return false
 			}
-			time.Sleep(10 * time.Second)
+			pass(10 * time.Second)
 			mu.Lock()
 			finished++
 			mu.Unlock()
 			return true
 		})
 		took = time.Since(start)
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 	})
 	if took != 30*time.Second || finished != 3 {
 		b.Fail(testbed.Fail{
