@@ -21,7 +21,7 @@ func TestRetriesNeverEnd(t *testing.T) {
 
 // expectBoundedWaits has a key fail for an hour, succeed, and fail again.
 func expectBoundedWaits(t *testing.T, b *testbed.Bed) {
-	const base, longest = 5 * time.Millisecond, 20 * time.Second
+	const base, longest = 7 * time.Millisecond, 20 * time.Second
 	var r *run
 	var failing int // tries within the hour
 	var fixed time.Duration
