@@ -53,15 +53,15 @@ func ownFailures() *testbed.Fail {
 
 // everybodysFailures looks at many keys that fail once each.
 func everybodysFailures() *testbed.Fail {
-	const base, qps, burst = 10 * time.Millisecond, 2, 5
+	const base, qps, burst = 10 * time.Millisecond, 2.5, 5
 	l := sharing.NewLimiter(base, time.Hour, qps, burst)
 	for i := range 25 {
 		want := base
 		if i >= burst {
-			want = max(base, time.Duration(i-burst+1)*time.Second/qps)
+			want = max(base, time.Duration(float64(i-burst+1)/qps*float64(time.Second)))
 		}
 		if got := l.When(key(fmt.Sprint("key-", i))); !near(got, want) {
-			return wrongWait(fmt.Sprintf("retry %d, at one time, of %d keys that share a budget of %d a second after %d at once", i+1, 25, qps, burst), want, got)
+			return wrongWait(fmt.Sprintf("retry %d, at one time, of %d keys that share a budget of %g a second after %d at once", i+1, 25, qps, burst), want, got)
 		}
 	}
 	// What a key has to wait for itself may be longer.

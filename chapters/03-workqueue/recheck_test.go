@@ -28,6 +28,11 @@ func TestRecheckIsOneMoreLook(t *testing.T) {
 			[]time.Duration{minute(10)},
 		},
 		{
+			"a request that ends in three days", 1,
+			func(_ int, start time.Time) []time.Time { return []time.Time{start.Add(72 * time.Hour)} },
+			[]time.Duration{72 * time.Hour},
+		},
+		{
 			"a request that ends in 10m, and 60 looks before that", 60,
 			func(_ int, start time.Time) []time.Time { return []time.Time{start.Add(minute(10))} },
 			[]time.Duration{minute(10)},
@@ -100,7 +105,7 @@ func TestRecheckIsOneMoreLook(t *testing.T) {
 					pass(time.Second)
 				}
 			}
-			pass(2 * time.Hour)
+			pass(100 * time.Hour)
 			failures = queue.NumRequeues(key("settings"))
 			queue.ShutDown()
 			pass(time.Hour)
