@@ -188,7 +188,7 @@ func writePatch(ctx context.Context, c *course.Course, ch *course.Chapter, n Nam
 	if !equal(again, files) {
 		return fmt.Errorf("%s, applied, is not what was laid out", c.Rel(patch))
 	}
-	return replaceFile(patch, []byte(head+text))
+	return ReplaceFile(patch, []byte(head+text))
 }
 
 // withoutHashes drops git's own lines before a file's --- and +++: their hashes

@@ -37,7 +37,7 @@ func Reset(ctx context.Context, c *course.Course, ch *course.Chapter, now time.T
 		}
 	}
 	for _, name := range sortedNames(stubs) {
-		if err := replaceFile(filepath.Join(ch.Dir, filepath.FromSlash(name)), stubs[name].Data); err != nil {
+		if err := ReplaceFile(filepath.Join(ch.Dir, filepath.FromSlash(name)), stubs[name].Data); err != nil {
 			return kept, fmt.Errorf("put %s back: %w", name, err)
 		}
 	}
@@ -145,9 +145,9 @@ func keep(c *course.Course, ch *course.Chapter, files Files, now time.Time) (str
 	}
 }
 
-// replaceFile writes a file of the checkout so that it is the old or the new
-// one at any moment.
-func replaceFile(path string, data []byte) error {
+// ReplaceFile writes a file of the checkout, mode 0644, so that it is the old or
+// the new one at any moment. Folders that are missing are made.
+func ReplaceFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

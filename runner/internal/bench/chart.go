@@ -27,8 +27,10 @@ func chart(d *Data, want course.Bench) ([]byte, error) {
 		Base                  bool
 	}
 	names, largest, values := 0, 0.0, 0
-	for _, name := range want.Rows {
+	spreads := make([]spread, len(want.Rows))
+	for i, name := range want.Rows {
 		s := spreadOf(b.row(name).Values[want.Compare])
+		spreads[i] = s
 		names = max(names, utf8.RuneCountInString(name))
 		largest = max(largest, s.high)
 		values = max(values, len(number(s.median)))
@@ -43,7 +45,7 @@ func chart(d *Data, want course.Bench) ([]byte, error) {
 	}
 	var lines []line
 	for i, name := range want.Rows {
-		s := spreadOf(b.row(name).Values[want.Compare])
+		s := spreads[i]
 		y := top + i*step
 		lines = append(lines, line{
 			Name: name, Value: number(s.median), Base: name == want.Base,

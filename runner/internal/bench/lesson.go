@@ -72,7 +72,7 @@ func Write(ch *course.Chapter) error {
 		if err == nil && bytes.Equal(old, f.data) {
 			continue
 		}
-		if err := write(f.path, f.data); err != nil {
+		if err := keep(f.path, f.data); err != nil {
 			return err
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -138,19 +136,12 @@ func Save(ch *course.Chapter, d *Data) error {
 	if err := enc.Encode(d); err != nil {
 		return err
 	}
-	return write(Path(ch), out.Bytes())
+	return keep(Path(ch), out.Bytes())
 }
 
-// write replaces a file by a rename.
-func write(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("write what was measured: %w", err)
-	}
-	next := path + ".new"
-	if err := os.WriteFile(next, data, 0o644); err != nil {
-		return fmt.Errorf("write what was measured: %w", err)
-	}
-	if err := os.Rename(next, path); err != nil {
+// keep writes a file that comes of a measurement.
+func keep(path string, data []byte) error {
+	if err := answer.ReplaceFile(path, data); err != nil {
 		return fmt.Errorf("write what was measured: %w", err)
 	}
 	return nil
